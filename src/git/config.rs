@@ -1,0 +1,120 @@
+//! The `checkpoint.*` configuration, read with git's precedence.
+
+use std::time::Duration;
+
+use gix::bstr::{BString, ByteSlice};
+
+use super::GitError;
+
+/// What `checkpoint.restore.mainWorktree` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MainWorktree {
+    /// Restoring the main worktree needs consent like any other; the prompt names it.
+    Ask,
+    /// Only linked worktrees may be restored.
+    Refuse,
+    /// The main worktree is like any other.
+    Allow,
+}
+
+/// Values of `checkpoint.*` in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// `checkpoint.enabled`: false makes every capture a no-op.
+    pub enabled: bool,
+    /// `checkpoint.maxFileSize` in bytes; 0 means no limit. Applies to untracked files only.
+    pub max_file_size: u64,
+    /// `checkpoint.exclude`: pathspecs of untracked files to leave out.
+    pub exclude: Vec<BString>,
+    /// `checkpoint.allowHome`: the home directory and `/` may be worktrees.
+    pub allow_home: bool,
+    /// `checkpoint.lockTimeout`: how long to wait for `index.lock`.
+    pub lock_timeout: Duration,
+    /// `checkpoint.restore.mainWorktree`.
+    pub main_worktree: MainWorktree,
+    /// `checkpoint.restore.verify`: what was written is read again.
+    pub verify: bool,
+    /// `checkpoint.statCache`: false re-reads every file.
+    pub stat_cache: bool,
+}
+
+impl Config {
+    /// Reads the configuration of `repo`; a value that cannot be understood is an error.
+    pub(super) fn read(repo: &gix::Repository) -> Result<Config, GitError> {
+        let snapshot = repo.config_snapshot();
+        let boolean = |key: &str, default: bool| match snapshot.try_boolean(key) {
+            Ok(value) => Ok(value.unwrap_or(default)),
+            Err(_) => Err(bad(key, &snapshot.string(key).map(|v| v.to_string()).unwrap_or_default())),
+        };
+        let text = |key: &str| snapshot.string(key).map(|value| value.to_string());
+        let max_file_size = match snapshot.try_integer("checkpoint.maxFileSize") {
+            Ok(None) => 100 << 20,
+            Ok(Some(value)) if value >= 0 => value.unsigned_abs(),
+            _ => return Err(bad("checkpoint.maxFileSize", &text("checkpoint.maxFileSize").unwrap_or_default())),
+        };
+        let lock_timeout = match text("checkpoint.lockTimeout") {
+            None => Duration::from_secs(5),
+            Some(value) => parse_duration(&value).ok_or_else(|| bad("checkpoint.lockTimeout", &value))?,
+        };
+        let main_worktree = match text("checkpoint.restore.mainWorktree").as_deref() {
+            None | Some("ask") => MainWorktree::Ask,
+            Some("refuse") => MainWorktree::Refuse,
+            Some("allow") => MainWorktree::Allow,
+            Some(value) => return Err(bad("checkpoint.restore.mainWorktree", value)),
+        };
+        let exclude = snapshot
+            .plumbing()
+            .strings("checkpoint.exclude")
+            .unwrap_or_default()
+            .into_iter()
+            .map(|value| value.as_bstr().to_owned())
+            .collect();
+        Ok(Config {
+            enabled: boolean("checkpoint.enabled", true)?,
+            max_file_size,
+            exclude,
+            allow_home: boolean("checkpoint.allowHome", false)?,
+            lock_timeout,
+            main_worktree,
+            verify: boolean("checkpoint.restore.verify", true)?,
+            stat_cache: boolean("checkpoint.statCache", true)?,
+        })
+    }
+}
+
+fn bad(key: &str, value: &str) -> GitError {
+    GitError::BadConfig { key: key.to_owned(), value: value.to_owned() }
+}
+
+/// Reads a span of time: a number followed by `ms`, `s`, `m`, `h`, `d` or `w`; a bare number counts seconds.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    let millis = match text[digits..].trim() {
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        "w" => 604_800_000,
+        _ => return None,
+    };
+    number.checked_mul(millis).map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_time_have_a_number_and_a_unit() {
+        assert_eq!(parse_duration("5s"), Some(Duration::from_secs(5)));
+        assert_eq!(parse_duration("250ms"), Some(Duration::from_millis(250)));
+        assert_eq!(parse_duration("2 h"), Some(Duration::from_secs(7200)));
+        assert_eq!(parse_duration("7"), Some(Duration::from_secs(7)));
+        for bad in ["", "s", "-1s", "5x", "99999999999999999999s"] {
+            assert_eq!(parse_duration(bad), None, "{bad}");
+        }
+    }
+}

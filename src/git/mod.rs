@@ -1,0 +1,12 @@
+//! Everything that names `gix`, the worktree's files and git's own files.
+
+mod config;
+pub mod diff;
+pub mod error;
+pub mod objects;
+mod open;
+
+pub use config::Config;
+pub use error::GitError;
+pub use objects::Objects;
+pub use open::{Repo, os_path, path_bytes};

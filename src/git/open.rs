@@ -1,0 +1,246 @@
+//! Finding and opening the repository, and refusing what cannot be handled.
+//!
+//! Follows git's own discovery, including `GIT_DIR`, `GIT_WORK_TREE` and the configuration that `git -c` passes on. An
+//! inherited `GIT_INDEX_FILE` is ignored on purpose: the index of a worktree is always `<git-dir>/index`.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use gix::bstr::{BString, ByteSlice};
+use gix::sec::trust::Mapping;
+
+use super::{Config, GitError};
+use crate::model::{WorktreeId, WorktreeRef};
+use crate::sys;
+
+/// Extensions (gitformat-repository(5)… `Documentation/technical/repository-version`) that this program understands.
+const KNOWN_EXTENSIONS: [&str; 8] =
+    ["noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "objectformat", "relativeworktrees", "refstorage"];
+
+/// An open repository, seen from one of its worktrees.
+pub struct Repo {
+    local: gix::Repository,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    top: PathBuf,
+    worktree: WorktreeId,
+    config: Config,
+}
+
+impl Repo {
+    /// Opens the repository and worktree that `directory` lies in, or that the environment names.
+    pub fn open(directory: &Path) -> Result<Repo, GitError> {
+        let parameters = sys::env::git_config_parameters().unwrap_or_default();
+        let overrides = parse_config_parameters(parameters.as_encoded_bytes())?;
+        let options = || gix::open::Options::default().bail_if_untrusted(true).cli_overrides(overrides.clone());
+        let trust = Mapping { full: options(), reduced: options() };
+        let opened = gix::ThreadSafeRepository::discover_with_environment_overrides_opts(directory, Default::default(), trust);
+        let mut local = opened.map_err(|error| open_error(error, directory))?.to_thread_local();
+        check_extensions(&local)?;
+        local.object_cache_size_if_unset(4 * 1024 * 1024);
+        let git_dir = absolute(local.git_dir())?;
+        let common_dir = absolute(local.common_dir())?;
+        let Some(top) = local.workdir() else { return Err(GitError::Bare) };
+        let top = absolute(top)?;
+        let worktree = match git_dir.file_name() {
+            Some(name) if git_dir != common_dir => WorktreeId::linked(&name.to_string_lossy()),
+            _ => WorktreeId::main(),
+        };
+        let config = Config::read(&local)?;
+        let repo = Repo { local, git_dir, common_dir, top, worktree, config };
+        repo.check_top(&absolute(directory)?)?;
+        Ok(repo)
+    }
+
+    /// The `gix` repository, to be cloned for each thread.
+    pub(crate) fn gix(&self) -> &gix::Repository {
+        &self.local
+    }
+
+    /// The git directory of this worktree.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The git directory shared by all worktrees.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// The top directory of this worktree, absolute and without symbolic links.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Where this worktree's index lies.
+    pub fn index_path(&self) -> PathBuf {
+        self.git_dir.join("index")
+    }
+
+    /// The folder for our own files of this worktree: `<git-dir>/checkpoint`.
+    pub fn private_dir(&self) -> PathBuf {
+        self.git_dir.join("checkpoint")
+    }
+
+    /// The folder for our own files of the repository: `<common-dir>/checkpoint`.
+    pub fn shared_dir(&self) -> PathBuf {
+        self.common_dir.join("checkpoint")
+    }
+
+    /// Which worktree this is.
+    pub fn worktree_id(&self) -> &WorktreeId {
+        &self.worktree
+    }
+
+    /// This worktree as checkpoints record it.
+    pub fn worktree_ref(&self) -> WorktreeRef {
+        WorktreeRef { id: self.worktree.clone(), path: path_bytes(&self.top) }
+    }
+
+    /// The `checkpoint.*` configuration in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The hash that names objects here.
+    pub fn hash_kind(&self) -> gix::hash::Kind {
+        self.local.object_hash()
+    }
+
+    fn check_top(&self, directory: &Path) -> Result<(), GitError> {
+        let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+        if !self.config.allow_home && (self.top == Path::new("/") || home.as_deref() == Some(&self.top)) {
+            return Err(GitError::HomeRefused(self.top.clone()));
+        }
+        // A linked worktree whose `.git` file was removed lies inside another worktree's files: what git finds from there is
+        // that other worktree, and a capture of it would be a capture of the wrong thing.
+        for entry in std::fs::read_dir(self.common_dir.join("worktrees")).into_iter().flatten().flatten() {
+            let Ok(link) = std::fs::read(entry.path().join("gitdir")) else { continue };
+            let link = entry.path().join(os_path(link.trim()));
+            let Some(linked_top) = link.parent().and_then(|top| top.canonicalize().ok()) else { continue };
+            if linked_top != self.top && linked_top.starts_with(&self.top) && directory.starts_with(&linked_top) {
+                return Err(GitError::NotWorktreeRoot(linked_top));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A path of the file system as the bytes that git sees.
+pub fn path_bytes(path: &Path) -> BString {
+    path.as_os_str().as_bytes().into()
+}
+
+/// The bytes that git sees as a path of the file system.
+pub fn os_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, GitError> {
+    path.canonicalize().map_err(|source| GitError::io("resolve", path, source))
+}
+
+fn open_error(error: gix::Error, directory: &Path) -> GitError {
+    let text = std::iter::successors(Some(&error as &dyn std::error::Error), |e| e.source())
+        .map(|e| e.to_string())
+        .collect::<Vec<_>>()
+        .join(": ");
+    if text.contains("safe") || text.contains("trust") || text.contains("owned") {
+        return GitError::UnsafeOwnership(directory.to_owned());
+    }
+    if error.is_not_found() || text.contains("Could not find a git repository") || text.contains("not a git repository") {
+        return GitError::NotARepository;
+    }
+    GitError::other("open the repository", error)
+}
+
+fn check_extensions(repo: &gix::Repository) -> Result<(), GitError> {
+    let config = repo.config_snapshot();
+    for section in config.plumbing().sections_by_name("extensions").into_iter().flatten() {
+        for name in section.value_names() {
+            let name = name.to_string().to_ascii_lowercase();
+            let value = section.value(name.as_str()).map(|value| value.to_string()).unwrap_or_default();
+            if !KNOWN_EXTENSIONS.contains(&name.as_str()) {
+                return Err(GitError::UnsupportedExtension(name));
+            }
+            if name == "refstorage" && value != "files" {
+                return Err(GitError::UnsupportedExtension(format!("refStorage = {value}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads `GIT_CONFIG_PARAMETERS`: words in git's shell quoting, each `'key'='value'`, `'key=value'` or `'key'`
+/// (`config.c:parse_config_env_list`). Returns `key=value` words.
+fn parse_config_parameters(text: &[u8]) -> Result<Vec<BString>, GitError> {
+    let malformed = || GitError::BadConfig { key: "GIT_CONFIG_PARAMETERS".into(), value: text.to_str_lossy().into_owned() };
+    let mut words = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (mut word, after) = unquote_word(rest).ok_or_else(malformed)?;
+        rest = after;
+        if let Some(value) = rest.strip_prefix(b"=") {
+            word.push(b'=');
+            rest = value;
+            if rest.first() == Some(&b'\'') {
+                let (value, after) = unquote_word(rest).ok_or_else(malformed)?;
+                word.extend_from_slice(&value);
+                rest = after;
+            }
+        }
+        if !(rest.is_empty() || rest.starts_with(b" ")) {
+            return Err(malformed());
+        }
+        rest = rest.trim_start();
+        words.push(BString::from(word));
+    }
+    Ok(words)
+}
+
+/// Takes one word in single quotes off the front; inside, only `'\''` and `'\!'` are special (`quote.c:sq_dequote_step`).
+fn unquote_word(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut rest = text.strip_prefix(b"'")?;
+    let mut word = Vec::new();
+    loop {
+        let end = rest.find_byte(b'\'')?;
+        word.extend_from_slice(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest {
+            [b'\\', escaped @ (b'\'' | b'!'), b'\'', after @ ..] => {
+                word.push(*escaped);
+                rest = after;
+            }
+            _ => return Some((word, rest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn config_parameters_are_read_in_both_of_gits_forms() {
+        let table: [(&[u8], &[&str]); 6] = [
+            (b"", &[]),
+            (b"'a.b'='c'", &["a.b=c"]),
+            (b"'a.b=c' 'd.e'='f g'", &["a.b=c", "d.e=f g"]),
+            (b"'a.b'='it'\\''s'", &["a.b=it's"]),
+            (b"'a.b'=", &["a.b="]),
+            (b"'a.b'", &["a.b"]),
+        ];
+        for (text, expected) in table {
+            let words = parse_config_parameters(text).unwrap();
+            assert_eq!(words, expected, "{}", text.as_bstr());
+        }
+    }
+
+    #[test]
+    fn malformed_config_parameters_are_refused() {
+        for text in ["a.b=c", "'a.b", "'a'b"] {
+            assert!(parse_config_parameters(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Values and rules that need no input or output: what a checkpoint is, how it is named, and why a restore is refused.
+
+mod blocker;
+mod checkpoint;
+mod id;
+mod kind;
+mod selector;
+pub mod trailers;
+
+pub use blocker::{Blocker, BlockerCode, Override};
+pub use checkpoint::{Checkpoint, SkipReason, Skipped, Stat, WorktreeRef};
+pub use gix::ObjectId;
+pub use gix::bstr::{BStr, BString, ByteSlice, ByteVec};
+pub use id::{CheckpointId, InvalidId, SessionKey, WorktreeId, validate_name};
+pub use kind::Kind;
+pub use selector::{Selector, SelectorError};
+
+/// Milliseconds since the Unix epoch, UTC: the one form in which times are kept.
+pub type Millis = i64;

@@ -1,0 +1,50 @@
+//! What an operation can end with other than its result.
+
+use crate::git::GitError;
+use crate::model::{Blocker, InvalidId, SelectorError};
+use crate::store::StoreError;
+
+/// Why an operation did not do its work. The command line turns each into words, hints and an exit code.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The repository or its files failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Refused before anything changed.
+    #[error("refused: nothing was changed")]
+    Refused(Vec<Blocker>),
+    /// No checkpoint answers to the selector.
+    #[error("no checkpoint matches `{selector}`")]
+    UnknownSelector {
+        /// What was typed.
+        selector: String,
+        /// What may have been meant, each a selector that works.
+        candidates: Vec<String>,
+    },
+    /// Several checkpoints answer to the selector.
+    #[error("`{selector}` matches several checkpoints")]
+    AmbiguousSelector {
+        /// What was typed.
+        selector: String,
+        /// The ids of those that match.
+        candidates: Vec<String>,
+    },
+    /// The selector has no known form.
+    #[error(transparent)]
+    Selector(#[from] SelectorError),
+    /// A name or key breaks its rules.
+    #[error(transparent)]
+    Invalid(#[from] InvalidId),
+    /// A lock was not free in time.
+    #[error("timed out waiting for `{0}`")]
+    LockTimeout(String),
+    /// The request contradicts itself.
+    #[error("{0}")]
+    Usage(String),
+    /// A restore began and could neither be finished nor taken back; `restore --continue` and `--abort` are open.
+    #[error("the restore was interrupted and can be finished or taken back")]
+    Interrupted(#[source] Box<Error>),
+}
