@@ -24,10 +24,9 @@ pub enum GitError {
     BadConfig { key: String, value: String },
     #[error("the index has a form that is not supported: {0}")]
     UnsupportedIndex(String),
-    #[error("the filter `{driver}` failed for `{path}`")]
+    #[error("a filter failed for `{path}`")]
     Filter {
         path: BString,
-        driver: String,
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },

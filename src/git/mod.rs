@@ -3,8 +3,12 @@
 mod config;
 pub mod diff;
 pub mod error;
+pub mod facts;
+pub mod filter;
+pub mod ignore;
 pub mod objects;
 mod open;
+pub mod stat;
 
 pub use config::Config;
 pub use error::GitError;

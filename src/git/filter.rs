@@ -1,0 +1,100 @@
+//! Content on its way between worktree and repository, through the filters of gitattributes(5).
+
+use std::sync::Arc;
+
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::filter::plumbing::driver::apply::Delay;
+use gix::filter::plumbing::pipeline::CrlfRoundTripCheck;
+use gix::filter::plumbing::pipeline::convert::to_worktree::Options;
+use gix::filter::plumbing::pipeline::convert::{ToGitOutcome, ToWorktreeOutcome};
+use gix::worktree::stack::state::attributes::Source;
+
+use super::{GitError, Repo, os_path};
+
+/// Applies clean and smudge filters. Each thread takes its own; long-running filter processes live as long as it does.
+pub struct Filters {
+    pipeline: gix::filter::plumbing::Pipeline,
+    attributes: gix::worktree::Stack,
+    repo: gix::Repository,
+    index: Arc<gix::index::State>,
+}
+
+impl Filters {
+    /// Filters as attributes in the worktree (and, for attribute files that are not checked out, in `index`) set them.
+    pub fn new(repo: &Repo, index: Arc<gix::index::State>) -> Result<Filters, GitError> {
+        let failed = |source| GitError::other("set up filters", source);
+        let gix = repo.gix().clone();
+        let mut options = gix::filter::Pipeline::options(&gix).map_err(failed)?;
+        // `core.safecrlf` guards a person's `git add`; a snapshot records what git would, whatever it thinks of it.
+        options.crlf_roundtrip_check = CrlfRoundTripCheck::Skip;
+        let context = gix.command_context().map_err(failed)?;
+        let pipeline = gix::filter::plumbing::Pipeline::new(context, gix.object_hash(), options);
+        let attributes = gix.attributes_only(&index, Source::WorktreeThenIdMapping).map_err(failed)?.detach();
+        Ok(Filters { pipeline, attributes, repo: gix, index })
+    }
+
+    /// Turns the bytes of the file at `path` into those of its blob. Returns false, and leaves `out` alone, if they are the
+    /// same.
+    pub fn to_git(&mut self, path: &BStr, content: &[u8], out: &mut Vec<u8>) -> Result<bool, GitError> {
+        let Filters { pipeline, attributes, repo, index } = self;
+        let entry = attributes
+            .at_path(os_path(path), None, &repo.objects)
+            .map_err(|source| GitError::io("read attributes of", os_path(path), source))?;
+        let mut from_index = |buffer: &mut Vec<u8>| -> Result<Option<()>, gix::Error> {
+            use gix::objs::Find;
+            let Some(id) = index.entry_by_path(path).map(|entry| entry.id) else { return Ok(None) };
+            Ok(repo.objects.try_find(&id, buffer)?.map(|_| ()))
+        };
+        let mut matching = |_: &BStr, outcome: &mut gix::attrs::search::Outcome| {
+            entry.matching_attributes(outcome);
+        };
+        let outcome = pipeline.convert_to_git(content, os_path(path), &mut matching, &mut from_index);
+        match outcome.map_err(|source| filter_error(path, source))? {
+            ToGitOutcome::Unchanged(_) => Ok(false),
+            ToGitOutcome::Buffer(bytes) => {
+                out.clear();
+                out.extend_from_slice(bytes);
+                Ok(true)
+            }
+            ToGitOutcome::Process(mut reader) => {
+                out.clear();
+                reader.read_to_end(out).map_err(|source| filter_error(path, source))?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Turns the bytes of a blob into those of the file at `path`. Returns false, and leaves `out` alone, if they are the same.
+    pub fn to_worktree(&mut self, path: &BStr, blob: &[u8], out: &mut Vec<u8>) -> Result<bool, GitError> {
+        let Filters { pipeline, attributes, repo, .. } = self;
+        let entry = attributes
+            .at_path(os_path(path), None, &repo.objects)
+            .map_err(|source| GitError::io("read attributes of", os_path(path), source))?;
+        let mut matching = |_: &BStr, outcome: &mut gix::attrs::search::Outcome| {
+            entry.matching_attributes(outcome);
+        };
+        let outcome =
+            pipeline.convert_to_worktree(blob, path, &mut matching, Options { can_delay: Delay::Forbid, ..Default::default() });
+        match outcome.map_err(|source| filter_error(path, source))? {
+            ToWorktreeOutcome::Unchanged(_) => Ok(false),
+            ToWorktreeOutcome::Buffer(bytes) => {
+                out.clear();
+                out.extend_from_slice(bytes);
+                Ok(true)
+            }
+            ToWorktreeOutcome::Process(gix::filter::plumbing::driver::apply::MaybeDelayed::Immediate(mut reader)) => {
+                out.clear();
+                reader.read_to_end(out).map_err(|source| filter_error(path, source))?;
+                Ok(true)
+            }
+            ToWorktreeOutcome::Process(gix::filter::plumbing::driver::apply::MaybeDelayed::Delayed(_)) => Err(GitError::Filter {
+                path: path.to_owned(),
+                source: "the filter answered later although that was forbidden".into(),
+            }),
+        }
+    }
+}
+
+fn filter_error(path: &BStr, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> GitError {
+    GitError::Filter { path: BString::from(path.as_bytes()), source: source.into() }
+}

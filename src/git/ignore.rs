@@ -1,0 +1,84 @@
+//! Which paths are ignored, by gitignore(5).
+
+use std::collections::BTreeSet;
+
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::index::entry::{Flags, Mode, Stat};
+use gix::objs::TreeRefIter;
+use gix::oid;
+use gix::worktree::stack::state::ignore::Source;
+
+use super::{GitError, Objects, Repo, os_path};
+
+/// Answers whether a path is ignored. Each thread takes its own.
+pub struct Ignore {
+    stack: gix::worktree::Stack,
+    repo: gix::Repository,
+}
+
+impl Ignore {
+    /// The rules in force now: `.gitignore` files in the worktree (those not checked out from `index`), `info/exclude` and
+    /// `core.excludesFile`.
+    pub fn worktree(repo: &Repo, index: &gix::index::State) -> Result<Ignore, GitError> {
+        Self::with(repo, index, Source::WorktreeThenIdMappingIfNotSkipped)
+    }
+
+    /// The rules of the `.gitignore` files in `tree`, with today's `info/exclude` and `core.excludesFile`. Only directories
+    /// above `paths` are looked at, so only those may be asked for.
+    pub fn of_tree<'a>(
+        repo: &Repo,
+        objects: &Objects,
+        tree: &oid,
+        paths: impl Iterator<Item = &'a BStr>,
+    ) -> Result<Ignore, GitError> {
+        let mut directories = BTreeSet::from([BString::default()]);
+        for path in paths {
+            directories.extend(path.find_iter("/").map(|at| path[..at].to_owned().into()));
+        }
+        let mut index = gix::index::State::new(objects.hash_kind());
+        for directory in &directories {
+            if let Some(id) = find_rules(objects, tree, directory.as_ref())? {
+                let mut path = directory.clone();
+                if !path.is_empty() {
+                    path.push(b'/');
+                }
+                path.extend_from_slice(b".gitignore");
+                index.dangerously_push_entry(Stat::default(), id, Flags::empty(), Mode::FILE, path.as_ref());
+            }
+        }
+        index.sort_entries();
+        Self::with(repo, &index, Source::IdMapping)
+    }
+
+    fn with(repo: &Repo, index: &gix::index::State, source: Source) -> Result<Ignore, GitError> {
+        let gix = repo.gix().clone();
+        let stack = gix.excludes(index, None, source).map_err(|source| GitError::other("read ignore rules", source))?.detach();
+        Ok(Ignore { stack, repo: gix })
+    }
+
+    /// True if `path` or a directory above it is ignored. That a file is tracked makes no difference here.
+    pub fn is_ignored(&mut self, path: &BStr, is_directory: bool) -> Result<bool, GitError> {
+        let mode = if is_directory { Mode::DIR } else { Mode::FILE };
+        match self.stack.at_path(os_path(path), Some(mode), &self.repo.objects) {
+            Ok(platform) => Ok(platform.is_excluded()),
+            Err(source) => Err(GitError::io("read the ignore rules for", os_path(path), source)),
+        }
+    }
+}
+
+/// The id of `<directory>/.gitignore` in `tree`, if it is a file there.
+fn find_rules(objects: &Objects, tree: &oid, directory: &BStr) -> Result<Option<gix::ObjectId>, GitError> {
+    let mut current = tree.to_owned();
+    let mut data = Vec::new();
+    for name in directory.split_str("/").filter(|name| !name.is_empty()).chain([b".gitignore".as_slice()]) {
+        objects.read(&current, &mut data)?;
+        let entry =
+            TreeRefIter::from_bytes(&data, objects.hash_kind()).filter_map(Result::ok).find(|entry| entry.filename == name);
+        match entry {
+            Some(entry) if entry.mode.is_tree() => current = entry.oid.to_owned(),
+            Some(entry) if entry.mode.is_blob() && name == b".gitignore" => return Ok(Some(entry.oid.to_owned())),
+            _ => return Ok(None),
+        }
+    }
+    Ok(None)
+}
