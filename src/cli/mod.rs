@@ -1,9 +1,154 @@
-//! The command line and the terminal.
+//! The command line and the terminal: one file per command, each holding its options and its `run`.
+
+pub mod exit;
+pub mod failure;
+pub mod output;
+
+mod completions;
+mod diff;
+mod export;
+mod import;
+mod list;
+mod name;
+mod panic;
+mod parse;
+mod redo;
+mod restore;
+mod save;
+mod show;
+mod undo;
+mod usage;
 
 use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::ops::Context;
+use exit::Exit;
+use failure::Failure;
+use output::{ColorChoice, Options, Ui};
+
+/// Saves, lists, compares and restores the exact state of a worktree without touching branch, HEAD, index or stash.
+#[derive(Debug, Parser)]
+#[command(
+    name = "git-checkpoint",
+    bin_name = "git checkpoint",
+    version,
+    about = "Save the exact state of the worktree, and bring it back",
+    long_about = None,
+    disable_help_subcommand = false,
+    subcommand_help_heading = "Commands",
+    after_help = "Without a command it saves, as `git stash` does. `git checkpoint help <command>` explains a command,\n\
+                  `git help checkpoint` shows the manual."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(flatten, next_help_heading = "Options of save")]
+    save: save::Args,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Options that every command has.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+struct Global {
+    /// When to use colour: auto, always or never [config: color.checkpoint, color.ui]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "always",
+        hide_possible_values = true,
+        value_parser = parse::color()
+    )]
+    color: Option<ColorChoice>,
+    /// Print nothing but the result, warnings and errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Print the result as one JSON document
+    #[arg(long, global = true)]
+    json: bool,
+    /// Do not send the result through a pager
+    #[arg(long, global = true)]
+    no_pager: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Save the state of the worktree
+    Save(save::Args),
+    /// List checkpoints, newest first
+    List(list::Args),
+    /// Show one checkpoint and how to restore it
+    Show(show::Args),
+    /// Compare checkpoints with each other or with the worktree
+    Diff(diff::Args),
+    /// Bring the worktree back to a checkpoint
+    Restore(restore::Args),
+    /// Take the last restore back
+    Undo(undo::Args),
+    /// Take the last undo back
+    Redo(redo::Args),
+    /// Give a checkpoint a name
+    Name(name::Args),
+    /// Write checkpoints into one file for another machine
+    Export(export::Args),
+    /// Read checkpoints from such a file
+    Import(import::Args),
+    /// Print the completion script for a shell
+    Completions(completions::Args),
+}
 
 /// Runs the program.
 pub fn main() -> ExitCode {
     crate::sys::signals::ignore_file_size_signal();
-    ExitCode::SUCCESS
+    panic::install();
+    let cli = match usage::parse(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(exit) => return exit.into(),
+    };
+    let mut ui = Ui::new(cli.global.options());
+    let exit = cli.run(&mut ui).unwrap_or_else(|failure| failure::report(&failure, &mut ui));
+    match ui.finish() {
+        Ok(()) => exit.into(),
+        Err(error) => failure::report(&Failure::Output(error), &mut ui).into(),
+    }
+}
+
+impl Cli {
+    fn run(&self, ui: &mut Ui) -> Result<Exit, Failure> {
+        let Some(command) = &self.command else { return save::run(&self.save, ui) };
+        match command {
+            Command::Save(args) => save::run(args, ui),
+            Command::List(args) => list::run(args, ui),
+            Command::Show(args) => show::run(args, ui),
+            Command::Diff(args) => diff::run(args, ui),
+            Command::Restore(args) => restore::run(args, ui),
+            Command::Undo(args) => undo::run(args, ui),
+            Command::Redo(args) => redo::run(args, ui),
+            Command::Name(args) => name::run(args, ui),
+            Command::Export(args) => export::run(args, ui),
+            Command::Import(args) => import::run(args, ui),
+            Command::Completions(args) => completions::run(args, ui),
+        }
+    }
+}
+
+impl Global {
+    fn options(&self) -> Options {
+        Options { color: self.color, quiet: self.quiet, json: self.json, no_pager: self.no_pager }
+    }
+}
+
+/// Opens the repository around the current directory, and lets its configuration decide about colour and pager.
+#[expect(dead_code, reason = "the commands that need it come next")]
+fn open(ui: &mut Ui) -> Result<Context, Failure> {
+    let directory = std::env::current_dir().map_err(Failure::CurrentDirectory)?;
+    let context = Context::open(&directory)?;
+    ui.configure(context.repo.terminal_config())?;
+    Ok(context)
 }

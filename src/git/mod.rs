@@ -9,8 +9,10 @@ pub mod ignore;
 pub mod objects;
 mod open;
 pub mod stat;
+mod terminal;
 
 pub use config::Config;
 pub use error::GitError;
 pub use objects::Objects;
 pub use open::{Repo, os_path, path_bytes};
+pub use terminal::TerminalConfig;

@@ -11,3 +11,28 @@ pub fn git_config_parameters() -> Option<OsString> {
 pub fn test_clock() -> Option<i64> {
     std::env::var("GIT_CHECKPOINT_NOW").ok()?.parse().ok()
 }
+
+/// The value of `name` where it is set and text.
+pub fn text(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// True if `name` is set and not empty.
+pub fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+/// True if `name` is set to `value`.
+pub fn is(name: &str, value: &str) -> bool {
+    std::env::var_os(name).is_some_and(|set| set == value)
+}
+
+/// True if standard output leads to a pager that git started (`pager.c:pager_in_use`).
+pub fn git_pager_in_use() -> bool {
+    text("GIT_PAGER_IN_USE").is_some_and(|value| matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1"))
+}
+
+/// The terminal's width as `COLUMNS` gives it.
+pub fn columns() -> Option<usize> {
+    text("COLUMNS")?.parse().ok()
+}

@@ -9,3 +9,12 @@ pub fn ignore_file_size_signal() {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
+
+/// Leaves Ctrl-C to the child that owns the terminal.
+#[expect(unsafe_code, reason = "signal(2) has no safe wrapper in the dependencies; SIG_IGN installs no handler")]
+pub fn ignore_interrupt() {
+    // SAFETY: ignoring a signal runs no code of ours in signal context.
+    unsafe {
+        libc::signal(libc::SIGINT, libc::SIG_IGN);
+    }
+}

@@ -1,0 +1,208 @@
+//! Failures in words: the message, its causes, what can be done about it, and the exit code.
+
+use std::error::Error as _;
+use std::io;
+
+use serde_json::json;
+
+use super::exit::Exit;
+use super::output::Ui;
+use crate::git::GitError;
+use crate::model::{Blocker, InvalidId, SelectorError};
+use crate::ops;
+use crate::store::StoreError;
+
+/// Why a command ended without its result.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// An operation failed.
+    #[error(transparent)]
+    Operation(#[from] ops::Error),
+    /// The options contradict each other.
+    #[error("{0}")]
+    Usage(String),
+    /// Standard output could not be written.
+    #[error("cannot write the output")]
+    Output(#[from] io::Error),
+    /// There is no current directory.
+    #[error("cannot read the current directory")]
+    CurrentDirectory(#[source] io::Error),
+    /// The person answered no, or there was nobody to answer.
+    #[error("stopped: nothing was changed")]
+    Declined,
+    /// The command is not there yet.
+    #[error("`{0}` is not available in this version")]
+    NotAvailable(&'static str),
+}
+
+impl From<GitError> for Failure {
+    fn from(error: GitError) -> Self {
+        Failure::Operation(error.into())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Failure::Operation(error.into())
+    }
+}
+
+impl From<SelectorError> for Failure {
+    fn from(error: SelectorError) -> Self {
+        Failure::Operation(error.into())
+    }
+}
+
+impl From<InvalidId> for Failure {
+    fn from(error: InvalidId) -> Self {
+        Failure::Operation(error.into())
+    }
+}
+
+/// What programs and people are told about a failure, beyond its message.
+struct Account {
+    code: &'static str,
+    exit: Exit,
+    hints: Vec<String>,
+}
+
+impl Account {
+    fn new(code: &'static str, exit: Exit) -> Account {
+        Account { code, exit, hints: Vec::new() }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Account {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+/// Tells the person, and with `--json` the program, what went wrong.
+pub fn report(failure: &Failure, ui: &mut Ui) -> Exit {
+    if let Failure::Output(error) = failure
+        && error.kind() == io::ErrorKind::BrokenPipe
+    {
+        return Exit::Done;
+    }
+    let account = account(failure);
+    let message = failure.to_string();
+    let blockers = blockers(failure);
+    let candidates = candidates(failure);
+    let mut text = message.clone();
+    let mut cause = failure.source();
+    while let Some(error) = cause {
+        text.push_str(&format!("\ncaused by: {error}"));
+        cause = error.source();
+    }
+    ui.error(text);
+    for blocker in blockers {
+        ui.error(format_args!("{} ({})", blocker.message, blocker.code.as_str()));
+        ui.hint(&blocker.hint);
+    }
+    for candidate in candidates.iter().take(SHOWN_CANDIDATES) {
+        ui.say(format_args!("  {candidate}"));
+    }
+    if candidates.len() > SHOWN_CANDIDATES {
+        ui.say(format_args!("  … and {} more", candidates.len() - SHOWN_CANDIDATES));
+    }
+    for hint in &account.hints {
+        ui.hint(hint);
+    }
+    if ui.wants_json() {
+        let document = error_document(account.code, &message, account.hints.first().map(String::as_str), candidates);
+        if ui.json(&document).is_err() {
+            return account.exit;
+        }
+    }
+    account.exit
+}
+
+const SHOWN_CANDIDATES: usize = 10;
+
+/// The document that `--json` gives in place of a result.
+pub fn error_document(code: &str, message: &str, hint: Option<&str>, candidates: &[String]) -> serde_json::Value {
+    json!({"schema": 1, "error": {"code": code, "message": message, "hint": hint, "candidates": candidates}})
+}
+
+fn blockers(failure: &Failure) -> &[Blocker] {
+    match failure {
+        Failure::Operation(ops::Error::Refused(blockers)) => blockers,
+        _ => &[],
+    }
+}
+
+fn candidates(failure: &Failure) -> &[String] {
+    match failure {
+        Failure::Operation(ops::Error::UnknownSelector { candidates, .. } | ops::Error::AmbiguousSelector { candidates, .. }) => {
+            candidates
+        }
+        _ => &[],
+    }
+}
+
+fn account(failure: &Failure) -> Account {
+    match failure {
+        Failure::Operation(error) => operation(error),
+        Failure::Usage(_) => Account::new("usage", Exit::Usage).hint("`git checkpoint <command> -h` lists the options"),
+        Failure::Output(_) => Account::new("output", Exit::Fatal),
+        Failure::CurrentDirectory(_) => Account::new("current-directory", Exit::Fatal),
+        Failure::Declined => Account::new("declined", Exit::Refused),
+        Failure::NotAvailable(_) => Account::new("not-available", Exit::Fatal),
+    }
+}
+
+fn operation(error: &ops::Error) -> Account {
+    use ops::Error;
+    match error {
+        Error::Git(error) => git(error),
+        Error::Store(error) => store(error),
+        Error::Refused(_) => Account::new("refused", Exit::Refused),
+        Error::UnknownSelector { candidates, .. } if candidates.is_empty() => {
+            Account::new("unknown-selector", Exit::Selector).hint("`git checkpoint list --all-worktrees` shows every checkpoint")
+        }
+        Error::UnknownSelector { .. } => Account::new("unknown-selector", Exit::Selector).hint("one of those above may be meant"),
+        Error::AmbiguousSelector { .. } => {
+            Account::new("ambiguous-selector", Exit::Selector).hint("type more of the id, or a number")
+        }
+        Error::Selector(_) => Account::new("invalid-selector", Exit::Selector)
+            .hint("a selector is a number, `@`, `@~1`, `@{2 hours ago}`, a name, an id or its prefix"),
+        Error::Invalid(_) => Account::new("invalid-name", Exit::Usage),
+        Error::LockTimeout(_) => {
+            Account::new("lock-timeout", Exit::LockTimeout).hint("`checkpoint.lockTimeout` sets how long to wait")
+        }
+        Error::Usage(_) => Account::new("usage", Exit::Usage),
+        Error::Interrupted(_) => Account::new("interrupted", Exit::Partial)
+            .hint("`git checkpoint restore --continue` finishes it, `git checkpoint restore --abort` takes it back"),
+    }
+}
+
+fn git(error: &GitError) -> Account {
+    match error {
+        GitError::NotARepository => Account::new("not-a-repository", Exit::Fatal),
+        GitError::Bare => {
+            Account::new("bare-repository", Exit::Fatal).hint("run it in one of the worktrees (`git worktree list`)")
+        }
+        GitError::NotWorktreeRoot(_) => {
+            Account::new("not-worktree-root", Exit::Fatal).hint("`git worktree repair` may mend the link")
+        }
+        GitError::UnsafeOwnership(path) => Account::new("unsafe-ownership", Exit::Fatal)
+            .hint(format!("`git config --global --add safe.directory {}` trusts it", path.display())),
+        GitError::UnsupportedExtension(_) => Account::new("unsupported-extension", Exit::Fatal),
+        GitError::HomeRefused(_) => {
+            Account::new("home-refused", Exit::Fatal).hint("`git config checkpoint.allowHome true` allows it here")
+        }
+        GitError::BadConfig { .. } => Account::new("bad-config", Exit::Fatal),
+        GitError::UnsupportedIndex(_) => Account::new("unsupported-index", Exit::Fatal),
+        GitError::Filter { .. } => Account::new("filter-failed", Exit::Fatal),
+        GitError::ObjectMissing(_) => Account::new("object-missing", Exit::Fatal),
+        GitError::RefExists(_) => Account::new("ref-exists", Exit::Fatal),
+        GitError::Io { .. } => Account::new("io", Exit::Fatal),
+        GitError::Other { .. } => Account::new("git", Exit::Fatal),
+    }
+}
+
+fn store(error: &StoreError) -> Account {
+    match error {
+        StoreError::Sqlite { .. } => Account::new("database", Exit::Fatal),
+    }
+}

@@ -1,0 +1,16 @@
+//! The only place that writes to the terminal: streams, colour, pager, width, and the making safe of what is shown.
+
+mod age;
+mod pager;
+mod plural;
+mod sanitize;
+mod style;
+mod ui;
+mod width;
+
+pub use age::{age, git_iso, local_rfc3339, rfc3339, when};
+pub use plural::plural;
+pub use sanitize::sanitize;
+pub use style::{ColorChoice, Style, Styles};
+pub use ui::{Options, Ui};
+pub use width::{display_width, fit, pad, truncate};

@@ -1,0 +1,24 @@
+//! `git checkpoint redo`.
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::output::Ui;
+
+/// Options of `redo`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print what would be done, and change nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Print the undone restores that can be brought back
+    #[arg(long)]
+    pub list: bool,
+}
+
+/// Runs `redo`.
+pub fn run(_args: &Args, _ui: &mut Ui) -> Result<Exit, Failure> {
+    Err(Failure::NotAvailable("redo"))
+}
