@@ -203,6 +203,15 @@ fn git(error: &GitError) -> Account {
 
 fn store(error: &StoreError) -> Account {
     match error {
-        StoreError::Sqlite { .. } => Account::new("database", Exit::Fatal),
+        StoreError::Newer { .. } => {
+            Account::new("database-newer", Exit::Fatal).hint("a newer git-checkpoint wrote it; update this one")
+        }
+        StoreError::Corrupt { path, .. } => Account::new("database-corrupt", Exit::Fatal).hint(format!(
+            "move `{}` away: the next command makes it again from the refs, without numbers and undo history",
+            path.display()
+        )),
+        StoreError::ReadOnly { .. } => Account::new("database-read-only", Exit::Fatal),
+        StoreError::Busy { .. } => Account::new("database-busy", Exit::LockTimeout).hint("try again"),
+        StoreError::Failed { .. } => Account::new("database", Exit::Fatal),
     }
 }

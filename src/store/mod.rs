@@ -1,27 +1,22 @@
-//! The database: an index of the refs, plus numbers and the undo history.
+//! The database: an index of the refs that makes them quick to list and easy to name, plus numbers and the undo history.
+//!
+//! It never decides what exists: a ref without a row and a row without a ref are both possible, and all rows can be made
+//! again from the refs. Only this room names `rusqlite`.
 
-use std::path::Path;
+mod checkpoints;
+mod error;
+mod filter;
+mod meta;
+mod names;
+mod open;
+mod restores;
+mod row;
+mod schema;
 
-/// A failure of the database.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// Placeholder until the tables are there.
-    #[error("cannot {action} the database")]
-    Sqlite {
-        /// What was attempted.
-        action: String,
-        /// The cause.
-        #[source]
-        source: rusqlite::Error,
-    },
-}
+pub use error::StoreError;
+pub use filter::Filter;
+pub use open::Store;
+pub use restores::{NewRestore, Restore};
 
-/// An open database.
-pub struct Store {}
-
-impl Store {
-    /// Opens or creates `<directory>/checkpoints.db`.
-    pub fn open(_directory: &Path) -> Result<Store, StoreError> {
-        Ok(Store {})
-    }
-}
+#[cfg(test)]
+pub(crate) mod testing;

@@ -1,0 +1,383 @@
+//! Adding, finding, listing and deleting checkpoints.
+
+use std::collections::HashMap;
+
+use rusqlite::{OptionalExtension, Params, params, params_from_iter};
+
+use super::open::INDEXED;
+use super::row::{self, COLUMNS, INSERT, signed, unsigned};
+use super::{Filter, Store, StoreError};
+use crate::model::{Checkpoint, CheckpointId, Kind, Millis, SessionKey, Stat, WorktreeId};
+
+/// A prefix that matches more than this many checkpoints is as ambiguous as it gets.
+const MOST_MATCHES: u32 = 50;
+
+/// The checkpoint made last, given `WHERE` conditions.
+const NEWEST: &str = "ORDER BY number DESC LIMIT 1";
+
+/// Own checkpoints of a worktree go before those of others.
+const OWN_FIRST: &str = "ORDER BY (worktree = ?1 AND origin IS NULL) DESC, number DESC LIMIT 1";
+
+impl Store {
+    /// Adds a row for `checkpoint` with its names, and returns its number. One that has a row already keeps it.
+    pub fn insert(&mut self, checkpoint: &Checkpoint) -> Result<u64, StoreError> {
+        self.require_writable()?;
+        let added = (|| {
+            let transaction = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let number = add(&transaction, checkpoint)?;
+            transaction.commit()?;
+            Ok(number)
+        })();
+        added.map_err(|e| self.error("write to", e))
+    }
+
+    /// Adds the rows of checkpoints that were read from the refs, oldest first, and marks the database as complete. Those that
+    /// have a row already keep it.
+    pub fn insert_all(&mut self, checkpoints: &[Checkpoint]) -> Result<(), StoreError> {
+        self.require_fillable()?;
+        let added = (|| {
+            let transaction = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            for checkpoint in checkpoints {
+                add(&transaction, checkpoint)?;
+            }
+            transaction.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, '1')", [INDEXED])?;
+            transaction.commit()
+        })();
+        added.map_err(|e| self.error("write to", e))
+    }
+
+    /// The newest checkpoint made in `worktree`.
+    pub fn newest(&self, worktree: &WorktreeId) -> Result<Option<Checkpoint>, StoreError> {
+        self.nth_newest(worktree, 0)
+    }
+
+    /// The `n`th checkpoint made in `worktree` before the newest.
+    pub fn nth_newest(&self, worktree: &WorktreeId, n: u64) -> Result<Option<Checkpoint>, StoreError> {
+        let tail = "worktree = ?1 AND origin IS NULL ORDER BY number DESC LIMIT 1 OFFSET ?2";
+        self.find(tail, params![worktree.as_str(), signed(n)])
+    }
+
+    /// The newest checkpoint made in `worktree` at or before `time`.
+    pub fn newest_before(&self, worktree: &WorktreeId, time: Millis) -> Result<Option<Checkpoint>, StoreError> {
+        let tail = "worktree = ?1 AND origin IS NULL AND created_at <= ?2 ORDER BY created_at DESC, number DESC LIMIT 1";
+        self.find(tail, params![worktree.as_str(), time])
+    }
+
+    /// The checkpoint made in the worktree of `checkpoint` just before it.
+    pub fn previous(&self, checkpoint: &Checkpoint) -> Result<Option<Checkpoint>, StoreError> {
+        let tail = format!("worktree = ?1 AND origin IS ?2 AND number < ?3 {NEWEST}");
+        self.find(&tail, params![checkpoint.worktree.id.as_str(), checkpoint.origin, signed(checkpoint.number)])
+    }
+
+    /// The checkpoint with this number.
+    pub fn by_number(&self, number: u64) -> Result<Option<Checkpoint>, StoreError> {
+        self.find("number = ?1", [signed(number)])
+    }
+
+    /// The checkpoint with this id.
+    pub fn by_id(&self, id: &CheckpointId) -> Result<Option<Checkpoint>, StoreError> {
+        self.find("id = ?1", [id.as_str()])
+    }
+
+    /// The checkpoints whose id begins with `prefix`, newest first; at most a screenful.
+    pub fn by_id_prefix(&self, prefix: &str) -> Result<Vec<Checkpoint>, StoreError> {
+        // `~` sorts after every character of an id.
+        let tail = format!("id >= ?1 AND id < ?1 || '~' ORDER BY number DESC LIMIT {MOST_MATCHES}");
+        self.select(&tail, [prefix])
+    }
+
+    /// The checkpoints whose commit's hex id begins with `prefix`, newest first; at most a screenful. None if `prefix` is not
+    /// hexadecimal.
+    pub fn by_commit_prefix(&self, prefix: &str) -> Result<Vec<Checkpoint>, StoreError> {
+        let Some((low, high)) = commit_range(prefix) else { return Ok(Vec::new()) };
+        let tail = format!("commit_id BETWEEN ?1 AND ?2 ORDER BY number DESC LIMIT {MOST_MATCHES}");
+        self.select(&tail, params![low, high])
+    }
+
+    /// The checkpoint that has this name.
+    pub fn by_name(&self, name: &str) -> Result<Option<Checkpoint>, StoreError> {
+        self.find("number = (SELECT checkpoint FROM names WHERE name = ?1)", [name])
+    }
+
+    /// The newest checkpoint of this kind made in `worktree`.
+    pub fn newest_of_kind(&self, worktree: &WorktreeId, kind: Kind) -> Result<Option<Checkpoint>, StoreError> {
+        self.find(&format!("worktree = ?1 AND origin IS NULL AND kind = ?2 {NEWEST}"), params![worktree.as_str(), kind.as_str()])
+    }
+
+    /// The newest checkpoint of this step: of `worktree` if it has one, else of any.
+    pub fn newest_of_step(&self, worktree: &WorktreeId, step: &str) -> Result<Option<Checkpoint>, StoreError> {
+        self.find(&format!("step = ?2 {OWN_FIRST}"), params![worktree.as_str(), step])
+    }
+
+    /// The newest checkpoint of this turn: of `worktree` if it has one, else of any.
+    pub fn newest_of_turn(&self, worktree: &WorktreeId, turn: u32) -> Result<Option<Checkpoint>, StoreError> {
+        self.find(&format!("turn = ?2 {OWN_FIRST}"), params![worktree.as_str(), turn])
+    }
+
+    /// The newest checkpoint of this session.
+    pub fn newest_of_session(&self, session: &SessionKey) -> Result<Option<Checkpoint>, StoreError> {
+        self.find(&format!("session = ?1 {NEWEST}"), [session.as_str()])
+    }
+
+    /// The checkpoints that pass `filter`, in its order.
+    pub fn list(&self, filter: &Filter) -> Result<Vec<Checkpoint>, StoreError> {
+        let (clauses, values) = filter.clauses();
+        let mut list = self.rows(&clauses, params_from_iter(values))?;
+        if filter.reverse {
+            list.reverse();
+        }
+        Ok(list)
+    }
+
+    /// How many checkpoints there are, in all worktrees.
+    pub fn count(&self) -> Result<u64, StoreError> {
+        let count = self.db.query_row("SELECT count(*) FROM checkpoints", [], |row| row.get(0));
+        count.map(unsigned).map_err(|e| self.error("read", e))
+    }
+
+    /// Deletes the row of a checkpoint with its names. True if there was one.
+    pub fn delete(&mut self, id: &CheckpointId) -> Result<bool, StoreError> {
+        self.require_writable()?;
+        let deleted = self.db.execute("DELETE FROM checkpoints WHERE id = ?1", [id.as_str()]);
+        deleted.map(|count| count > 0).map_err(|e| self.error("write to", e))
+    }
+
+    /// Keeps the counts of what a checkpoint changed.
+    pub fn set_stat(&mut self, id: &CheckpointId, stat: Stat) -> Result<(), StoreError> {
+        self.require_fillable()?;
+        let values = params![signed(stat.files), signed(stat.insertions), signed(stat.deletions), id.as_str()];
+        let update = "UPDATE checkpoints SET files = ?1, insertions = ?2, deletions = ?3 WHERE id = ?4";
+        self.db.prepare_cached(update).and_then(|mut s| s.execute(values)).map_err(|e| self.error("write to", e))?;
+        Ok(())
+    }
+
+    /// The first checkpoint that meets the conditions.
+    fn find(&self, tail: &str, values: impl Params) -> Result<Option<Checkpoint>, StoreError> {
+        let found = (|| {
+            let mut statement = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM checkpoints WHERE {tail}"))?;
+            let Some(mut checkpoint) = statement.query_row(values, row::read).optional()? else { return Ok(None) };
+            let mut names = self.db.prepare_cached("SELECT name FROM names WHERE checkpoint = ?1 ORDER BY name")?;
+            let names = names.query_map([signed(checkpoint.number)], |row| row.get(0))?;
+            checkpoint.names = names.collect::<rusqlite::Result<_>>()?;
+            Ok(Some(checkpoint))
+        })();
+        found.map_err(|e| self.error("read", e))
+    }
+
+    /// All checkpoints that meet the conditions.
+    fn select(&self, tail: &str, values: impl Params) -> Result<Vec<Checkpoint>, StoreError> {
+        self.rows(&format!("WHERE {tail}"), values)
+    }
+
+    fn rows(&self, clauses: &str, values: impl Params) -> Result<Vec<Checkpoint>, StoreError> {
+        let found = (|| {
+            let mut statement = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM checkpoints {clauses}"))?;
+            let mut list = statement.query_map(values, row::read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+            // One pass over all names is cheaper than a query for each row.
+            let mut names = self.all_names()?;
+            for checkpoint in &mut list {
+                checkpoint.names = names.remove(&checkpoint.number).unwrap_or_default();
+            }
+            Ok(list)
+        })();
+        found.map_err(|e| self.error("read", e))
+    }
+
+    fn all_names(&self) -> rusqlite::Result<HashMap<u64, Vec<String>>> {
+        let mut names: HashMap<u64, Vec<String>> = HashMap::new();
+        let mut statement = self.db.prepare_cached("SELECT checkpoint, name FROM names ORDER BY name")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            names.entry(unsigned(row.get(0)?)).or_default().push(row.get(1)?);
+        }
+        Ok(names)
+    }
+}
+
+fn add(db: &rusqlite::Connection, checkpoint: &Checkpoint) -> rusqlite::Result<u64> {
+    // Looking first, and not `ON CONFLICT`, because that would use a number up.
+    let mut known = db.prepare_cached("SELECT number FROM checkpoints WHERE id = ?1")?;
+    let number: i64 = match known.query_row([checkpoint.id.as_str()], |row| row.get(0)).optional()? {
+        Some(number) => number,
+        None => {
+            row::insert(&mut *db.prepare_cached(INSERT)?, checkpoint)?;
+            db.last_insert_rowid()
+        }
+    };
+    for name in &checkpoint.names {
+        let mut statement = db.prepare_cached("INSERT OR REPLACE INTO names (name, checkpoint) VALUES (?1, ?2)")?;
+        statement.execute(params![name, number])?;
+    }
+    Ok(unsigned(number))
+}
+
+/// The least and the greatest id that begin with the hex digits of `prefix`.
+fn commit_range(prefix: &str) -> Option<(Vec<u8>, Vec<u8>)> {
+    // The longest hash in use has 64 digits; a shorter id sorts before the same id with more digits.
+    let digits = prefix.len();
+    if digits == 0 || digits > 64 || !prefix.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let odd = digits % 2;
+    let low = format!("{prefix}{}", "0".repeat(odd));
+    let high = format!("{prefix}{}", "f".repeat(64 - digits));
+    let bytes =
+        |hex: &str| (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).ok()).collect::<Option<_>>();
+    Some((bytes(&low)?, bytes(&high)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{BString, SkipReason, Skipped, WorktreeRef};
+    use crate::store::testing::{Fixture, object, sample};
+
+    fn full() -> Checkpoint {
+        Checkpoint {
+            kind: Kind::Turn,
+            step: Some("build".into()),
+            turn: Some(3),
+            agent: Some("claude".into()),
+            message: Some("subject\n\nbody".into()),
+            index_tree: Some(object(3)),
+            head: Some(object(4)),
+            operation: Some("merge".into()),
+            completed_at: Some(7),
+            worktree: WorktreeRef { id: WorktreeId::linked("w"), path: b"/a\xff".as_slice().into() },
+            origin: Some("laptop".into()),
+            skipped: vec![
+                Skipped { path: "big".into(), reason: SkipReason::TooLarge, size: Some(9) },
+                Skipped { path: BString::from(b"\xff\n".as_slice()), reason: SkipReason::Special, size: None },
+            ],
+            intent_to_add: vec!["n".into(), b"\xfe".as_slice().into()],
+            meta: [("k".to_owned(), "v=1".to_owned())].into(),
+            names: vec!["a".to_owned(), "b c".to_owned()],
+            stat: Some(Stat { files: 3, insertions: 2, deletions: 1 }),
+            ..sample(1)
+        }
+    }
+
+    fn numbers(list: &[Checkpoint]) -> Vec<u64> {
+        list.iter().map(|checkpoint| checkpoint.number).collect()
+    }
+
+    #[test]
+    fn a_row_reads_back_as_the_same_checkpoint() {
+        let mut store = Fixture::new().store;
+
+        let number = store.insert(&full()).unwrap();
+
+        let expected = Checkpoint { number, ..full() };
+        let expected = Checkpoint { id: expected.id, ..expected };
+        let read = store.by_number(number).unwrap().unwrap();
+        assert_eq!(Checkpoint { id: expected.id.clone(), ..read.clone() }, expected);
+        assert_eq!(store.by_id(&read.id).unwrap().unwrap(), read);
+    }
+
+    #[test]
+    fn a_number_is_never_used_again() {
+        let mut store = Fixture::new().store;
+        let (a, b) = (sample(1), sample(2));
+
+        assert_eq!(store.insert(&a).unwrap(), 1);
+        assert!(store.delete(&a.id).unwrap());
+        assert_eq!(store.insert(&b).unwrap(), 2);
+        assert!(!store.delete(&a.id).unwrap());
+        assert_eq!(store.count().unwrap(), 1);
+    }
+
+    #[test]
+    fn a_checkpoint_is_added_once() {
+        let mut store = Fixture::new().store;
+        let a = sample(1);
+
+        assert_eq!(store.insert(&a).unwrap(), 1);
+        assert_eq!(store.insert(&a).unwrap(), 1);
+        assert_eq!(store.insert(&sample(2)).unwrap(), 2);
+    }
+
+    #[test]
+    fn the_newest_is_that_of_the_worktree_and_made_here() {
+        let mut store = Fixture::new().store;
+        let elsewhere = WorktreeRef { id: WorktreeId::linked("w"), path: "/v".into() };
+        store.insert(&sample(1)).unwrap();
+        store.insert(&sample(2)).unwrap();
+        store.insert(&Checkpoint { worktree: elsewhere, ..sample(3) }).unwrap();
+        store.insert(&Checkpoint { origin: Some("laptop".into()), ..sample(4) }).unwrap();
+        let main = WorktreeId::main();
+
+        assert_eq!(store.newest(&main).unwrap().unwrap().number, 2);
+        assert_eq!(store.nth_newest(&main, 1).unwrap().unwrap().number, 1);
+        assert_eq!(store.nth_newest(&main, 2).unwrap(), None);
+        assert_eq!(store.newest_before(&main, 1_500).unwrap().unwrap().number, 1);
+        assert_eq!(store.newest_before(&main, 500).unwrap(), None);
+        let newest = store.newest(&main).unwrap().unwrap();
+        assert_eq!(store.previous(&newest).unwrap().unwrap().number, 1);
+    }
+
+    #[test]
+    fn a_step_and_a_turn_are_looked_for_in_the_worktree_first() {
+        let mut store = Fixture::new().store;
+        let elsewhere = WorktreeRef { id: WorktreeId::linked("w"), path: "/v".into() };
+        let step = |n| Checkpoint { step: Some("build".into()), turn: Some(4), ..sample(n) };
+        store.insert(&step(1)).unwrap();
+        store.insert(&Checkpoint { worktree: elsewhere.clone(), ..step(2) }).unwrap();
+        let (main, third) = (WorktreeId::main(), WorktreeId::linked("x"));
+
+        assert_eq!(store.newest_of_step(&main, "build").unwrap().unwrap().number, 1);
+        assert_eq!(store.newest_of_step(&third, "build").unwrap().unwrap().number, 2);
+        assert_eq!(store.newest_of_turn(&elsewhere.id, 4).unwrap().unwrap().number, 2);
+        assert_eq!(store.newest_of_turn(&main, 5).unwrap(), None);
+    }
+
+    #[test]
+    fn prefixes_find_ids_and_commits() {
+        let mut store = Fixture::new().store;
+        let (a, b) = (sample(0x1a), sample(0x1b));
+        store.insert(&a).unwrap();
+        store.insert(&b).unwrap();
+
+        assert_eq!(numbers(&store.by_id_prefix(&a.id.as_str()[..20]).unwrap()), [1]);
+        assert_eq!(numbers(&store.by_id_prefix("0").unwrap()), [2, 1]);
+        assert_eq!(numbers(&store.by_commit_prefix("1").unwrap()), [2, 1]);
+        assert_eq!(numbers(&store.by_commit_prefix("1A1").unwrap()), [1]);
+        assert_eq!(numbers(&store.by_commit_prefix(&b.commit.to_string()).unwrap()), [2]);
+        for none in ["", "xyz", "1c", &"1".repeat(65)] {
+            assert_eq!(store.by_commit_prefix(none).unwrap(), [], "{none}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_filtered_ordered_and_cut() {
+        let mut store = Fixture::new().store;
+        let elsewhere = WorktreeRef { id: WorktreeId::linked("w"), path: "/v".into() };
+        let session = SessionKey::parse("s-2").unwrap();
+        store.insert(&Checkpoint { names: vec!["x".into()], ..sample(1) }).unwrap();
+        store.insert(&Checkpoint { kind: Kind::PreRestore, session: session.clone(), ..sample(2) }).unwrap();
+        store.insert(&Checkpoint { worktree: elsewhere, ..sample(3) }).unwrap();
+        store.insert(&Checkpoint { origin: Some("laptop".into()), ..sample(4) }).unwrap();
+        let list = |filter: Filter| numbers(&store.list(&filter).unwrap());
+        let all = Filter::default;
+
+        assert_eq!(list(all()), [4, 3, 2, 1]);
+        assert_eq!(list(Filter { worktree: Some(WorktreeId::main()), ..all() }), [4, 2, 1]);
+        assert_eq!(list(Filter { session: Some(session), ..all() }), [2]);
+        assert_eq!(list(Filter { kinds: vec![Kind::PreRestore, Kind::Turn], ..all() }), [2]);
+        assert_eq!(list(Filter { since: Some(2_000), until: Some(3_000), ..all() }), [3, 2]);
+        assert_eq!(list(Filter { limit: Some(2), reverse: true, ..all() }), [3, 4]);
+        assert_eq!(store.list(&all()).unwrap()[3].names, ["x"]);
+    }
+
+    #[test]
+    fn rows_made_from_the_refs_mark_the_database_as_complete() {
+        let mut store = Fixture::new().store;
+        let kept = sample(1);
+        store.insert(&kept).unwrap();
+        assert!(store.was_created().unwrap());
+
+        store.insert_all(&[kept, sample(2)]).unwrap();
+
+        assert!(!store.was_created().unwrap());
+        assert_eq!(numbers(&store.list(&Filter::default()).unwrap()), [2, 1]);
+    }
+}

@@ -1,0 +1,182 @@
+//! The history of restores of each worktree: a stack for undo, with what was undone on top of it for redo.
+//!
+//! ```text
+//! rows of a worktree by id:   done … done │ undone … undone
+//!                       undo takes ─┘        └─ redo takes
+//! ```
+//!
+//! A new restore drops the undone ones: there is no way forward any more from a state that was left.
+
+use rusqlite::{OptionalExtension, Row, TransactionBehavior, params};
+
+use super::{Store, StoreError};
+use crate::model::{CheckpointId, Millis, WorktreeId};
+
+/// A restore to be recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRestore {
+    /// Where it took place.
+    pub worktree: WorktreeId,
+    /// The state before it.
+    pub pre_restore: CheckpointId,
+    /// The state it brought back.
+    pub target: CheckpointId,
+    /// When it took place.
+    pub created_at: Millis,
+}
+
+/// A restore that took place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restore {
+    /// Identity within this database.
+    pub id: i64,
+    /// Where it took place.
+    pub worktree: WorktreeId,
+    /// The state before it: what undo brings back.
+    pub pre_restore: CheckpointId,
+    /// The state it brought back.
+    pub target: CheckpointId,
+    /// When it took place.
+    pub created_at: Millis,
+    /// The state before it was undone: what redo brings back. None if it was not undone.
+    pub undone_by: Option<CheckpointId>,
+}
+
+const COLUMNS: &str = "id, worktree, pre_restore, target, created_at, undone_by";
+
+impl Store {
+    /// Records a restore, and drops those of its worktree that were undone. Returns its id.
+    pub fn push_restore(&mut self, restore: &NewRestore) -> Result<i64, StoreError> {
+        self.durably(|transaction| {
+            let worktree = restore.worktree.as_str();
+            transaction.execute("DELETE FROM restores WHERE worktree = ?1 AND undone_by IS NOT NULL", [worktree])?;
+            transaction.execute(
+                "INSERT INTO restores (worktree, pre_restore, target, created_at) VALUES (?1, ?2, ?3, ?4)",
+                params![worktree, restore.pre_restore.as_str(), restore.target.as_str(), restore.created_at],
+            )?;
+            Ok(transaction.last_insert_rowid())
+        })
+    }
+
+    /// The restore that undo would take back.
+    pub fn top_undoable(&self, worktree: &WorktreeId) -> Result<Option<Restore>, StoreError> {
+        self.find_restore("worktree = ?1 AND undone_by IS NULL ORDER BY id DESC LIMIT 1", worktree)
+    }
+
+    /// The undone restore that redo would bring back.
+    pub fn top_redoable(&self, worktree: &WorktreeId) -> Result<Option<Restore>, StoreError> {
+        self.find_restore("worktree = ?1 AND undone_by IS NOT NULL ORDER BY id LIMIT 1", worktree)
+    }
+
+    /// Records that a restore was undone; `redo` is the state that was left by it.
+    pub fn mark_undone(&mut self, restore: i64, redo: &CheckpointId) -> Result<(), StoreError> {
+        self.durably(|transaction| {
+            let update = "UPDATE restores SET undone_by = ?2 WHERE id = ?1";
+            transaction.execute(update, params![restore, redo.as_str()]).map(|_| ())
+        })
+    }
+
+    /// Records that an undone restore was done again; `pre_restore` is the state that was left by it.
+    pub fn mark_redone(&mut self, restore: i64, pre_restore: &CheckpointId) -> Result<(), StoreError> {
+        self.durably(|transaction| {
+            let update = "UPDATE restores SET undone_by = NULL, pre_restore = ?2 WHERE id = ?1";
+            transaction.execute(update, params![restore, pre_restore.as_str()]).map(|_| ())
+        })
+    }
+
+    /// The restores of `worktree`, newest first, undone ones included.
+    pub fn restores(&self, worktree: &WorktreeId) -> Result<Vec<Restore>, StoreError> {
+        let query = format!("SELECT {COLUMNS} FROM restores WHERE worktree = ?1 ORDER BY id DESC");
+        let found = self.db.prepare_cached(&query).and_then(|mut statement| {
+            let rows = statement.query_map([worktree.as_str()], read)?;
+            rows.collect()
+        });
+        found.map_err(|e| self.error("read", e))
+    }
+
+    fn find_restore(&self, tail: &str, worktree: &WorktreeId) -> Result<Option<Restore>, StoreError> {
+        let query = format!("SELECT {COLUMNS} FROM restores WHERE {tail}");
+        let found = self.db.prepare_cached(&query).and_then(|mut s| s.query_row([worktree.as_str()], read).optional());
+        found.map_err(|e| self.error("read", e))
+    }
+
+    /// Runs a transaction that is on disk when this returns: unlike rows of checkpoints, this history exists nowhere else.
+    fn durably<T>(&mut self, work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        self.require_writable()?;
+        let done = (|| {
+            self.db.execute_batch("PRAGMA synchronous = FULL")?;
+            let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = work(&transaction)?;
+            transaction.commit()?;
+            self.db.execute_batch("PRAGMA synchronous = NORMAL")?;
+            Ok(value)
+        })();
+        done.map_err(|e| self.error("write to", e))
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Restore> {
+    let id = |at: usize, text: &str| {
+        CheckpointId::parse(text)
+            .map_err(|e| rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, e.into()))
+    };
+    let undone_by: Option<String> = row.get(5)?;
+    Ok(Restore {
+        id: row.get(0)?,
+        worktree: WorktreeId::from_recorded(row.get_ref(1)?.as_str()?),
+        pre_restore: id(2, row.get_ref(2)?.as_str()?)?,
+        target: id(3, row.get_ref(3)?.as_str()?)?,
+        created_at: row.get(4)?,
+        undone_by: undone_by.map(|text| id(5, &text)).transpose()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::testing::Fixture;
+
+    fn restore(worktree: &WorktreeId, n: i64) -> NewRestore {
+        let id = CheckpointId::generate(n);
+        NewRestore { worktree: worktree.clone(), pre_restore: id.clone(), target: id, created_at: n }
+    }
+
+    #[test]
+    fn undo_goes_down_the_stack_and_redo_up_again() {
+        let mut store = Fixture::new().store;
+        let main = WorktreeId::main();
+        let first = store.push_restore(&restore(&main, 1)).unwrap();
+        let second = store.push_restore(&restore(&main, 2)).unwrap();
+        let left = CheckpointId::generate(3);
+
+        assert_eq!(store.top_redoable(&main).unwrap(), None);
+        assert_eq!(store.top_undoable(&main).unwrap().unwrap().id, second);
+        store.mark_undone(second, &left).unwrap();
+        assert_eq!(store.top_undoable(&main).unwrap().unwrap().id, first);
+        store.mark_undone(first, &left).unwrap();
+        assert_eq!(store.top_undoable(&main).unwrap(), None);
+        let redoable = store.top_redoable(&main).unwrap().unwrap();
+        assert_eq!((redoable.id, redoable.undone_by.as_ref()), (first, Some(&left)));
+        store.mark_redone(first, &left).unwrap();
+        assert_eq!(store.top_redoable(&main).unwrap().unwrap().id, second);
+        let undoable = store.top_undoable(&main).unwrap().unwrap();
+        assert_eq!((undoable.id, undoable.pre_restore, undoable.undone_by), (first, left, None));
+    }
+
+    #[test]
+    fn a_new_restore_drops_what_was_undone_in_its_worktree_only() {
+        let mut store = Fixture::new().store;
+        let (main, linked) = (WorktreeId::main(), WorktreeId::linked("w"));
+        let left = CheckpointId::generate(3);
+        for worktree in [&main, &linked] {
+            let id = store.push_restore(&restore(worktree, 1)).unwrap();
+            store.mark_undone(id, &left).unwrap();
+        }
+
+        store.push_restore(&restore(&main, 4)).unwrap();
+
+        assert_eq!(store.top_redoable(&main).unwrap(), None);
+        assert!(store.top_redoable(&linked).unwrap().is_some());
+        assert_eq!(store.restores(&main).unwrap().len(), 1);
+    }
+}

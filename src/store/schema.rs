@@ -1,0 +1,75 @@
+//! The tables, as a list of steps from one version to the next.
+
+/// The statements that lead from version `n` to version `n + 1`. Steps that were released are never edited.
+pub(super) const MIGRATIONS: &[&str] = &[
+    // Object ids are kept as bytes. `skipped`, `intent_to_add` and `meta` are JSON, and null where there is nothing.
+    // `origin` is null for what was made in this repository: only those rows belong to a worktree here.
+    "CREATE TABLE checkpoints (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        session TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        step TEXT,
+        turn INTEGER,
+        agent TEXT,
+        subject TEXT NOT NULL,
+        message TEXT,
+        commit_id BLOB NOT NULL,
+        tree BLOB NOT NULL,
+        index_tree BLOB,
+        head BLOB,
+        branch TEXT,
+        operation TEXT,
+        created_at INTEGER NOT NULL,
+        completed_at INTEGER,
+        worktree TEXT NOT NULL,
+        worktree_path BLOB NOT NULL,
+        origin TEXT,
+        skipped TEXT,
+        intent_to_add TEXT,
+        meta TEXT,
+        files INTEGER,
+        insertions INTEGER,
+        deletions INTEGER
+    ) STRICT;
+    CREATE INDEX checkpoints_of_worktree ON checkpoints (worktree) WHERE origin IS NULL;
+    CREATE INDEX checkpoints_of_session ON checkpoints (session);
+    CREATE INDEX checkpoints_by_commit ON checkpoints (commit_id);
+    CREATE TABLE names (
+        name TEXT PRIMARY KEY,
+        checkpoint INTEGER NOT NULL REFERENCES checkpoints (number) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX names_of_checkpoint ON names (checkpoint);
+    CREATE TABLE diff_stats (
+        old_tree BLOB NOT NULL,
+        new_tree BLOB NOT NULL,
+        files INTEGER NOT NULL,
+        insertions INTEGER NOT NULL,
+        deletions INTEGER NOT NULL,
+        PRIMARY KEY (old_tree, new_tree)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE restores (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        worktree TEXT NOT NULL,
+        pre_restore TEXT NOT NULL,
+        target TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        undone_by TEXT
+    ) STRICT;
+    CREATE INDEX restores_of_worktree ON restores (worktree);
+    CREATE TABLE default_sessions (worktree TEXT PRIMARY KEY, session TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;",
+];
+
+/// The version that this program writes.
+pub(super) const VERSION: i64 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_counts_the_steps() {
+        assert_eq!(usize::try_from(VERSION), Ok(MIGRATIONS.len()));
+    }
+}
