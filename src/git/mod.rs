@@ -1,6 +1,7 @@
 //! Everything that names `gix`, the worktree's files and git's own files.
 
 mod config;
+mod date;
 pub mod diff;
 pub mod error;
 pub mod facts;
@@ -11,7 +12,8 @@ mod open;
 pub mod stat;
 mod terminal;
 
-pub use config::Config;
+pub use config::{Config, parse_duration};
+pub use date::parse_date;
 pub use error::GitError;
 pub use objects::Objects;
 pub use open::{Repo, os_path, path_bytes};

@@ -34,10 +34,17 @@ pub struct SelectorError {
     rule: &'static str,
 }
 
+impl SelectorError {
+    /// Says why `text` is no selector.
+    pub fn new(text: &str, rule: &'static str) -> SelectorError {
+        SelectorError { text: text.to_owned(), rule }
+    }
+}
+
 impl Selector {
     /// Sorts `text` into one of the forms.
     pub fn parse(text: &str) -> Result<Selector, SelectorError> {
-        let wrong = |rule| Err(SelectorError { text: text.to_owned(), rule });
+        let wrong = |rule| Err(SelectorError::new(text, rule));
         if text.is_empty() {
             return wrong("it is empty");
         }

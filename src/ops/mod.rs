@@ -2,6 +2,19 @@
 
 mod context;
 mod error;
+mod list;
+mod name;
+mod select;
+mod show;
+mod time;
 
 pub use context::Context;
 pub use error::Error;
+pub use list::{ListRequest, list};
+pub use name::{Named, delete_name, name};
+pub use select::select;
+pub use show::base_tree;
+pub use time::{Edge, parse_time};
+
+#[cfg(test)]
+pub(crate) mod testing;

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::row::{signed, unsigned};
 use super::{Store, StoreError};
-use crate::model::{SessionKey, Stat, WorktreeId};
+use crate::model::{ObjectId, SessionKey, Stat, WorktreeId};
 
 impl Store {
     /// The value kept under `key`.
@@ -39,7 +39,7 @@ impl Store {
     }
 
     /// The counts of the difference between two trees, if they were computed before.
-    pub fn diff_stat(&self, old: &gix::oid, new: &gix::oid) -> Result<Option<Stat>, StoreError> {
+    pub fn diff_stat(&self, old: &ObjectId, new: &ObjectId) -> Result<Option<Stat>, StoreError> {
         let query = "SELECT files, insertions, deletions FROM diff_stats WHERE old_tree = ?1 AND new_tree = ?2";
         let found = self.db.prepare_cached(query).and_then(|mut statement| {
             let read = |row: &rusqlite::Row<'_>| {
@@ -51,7 +51,7 @@ impl Store {
     }
 
     /// Keeps the counts of the difference between two trees.
-    pub fn put_diff_stat(&mut self, old: &gix::oid, new: &gix::oid, stat: Stat) -> Result<(), StoreError> {
+    pub fn put_diff_stat(&mut self, old: &ObjectId, new: &ObjectId, stat: Stat) -> Result<(), StoreError> {
         self.require_writable()?;
         let put = "INSERT OR REPLACE INTO diff_stats (old_tree, new_tree, files, insertions, deletions) \
                    VALUES (?1, ?2, ?3, ?4, ?5)";

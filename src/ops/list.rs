@@ -1,0 +1,139 @@
+//! Listing checkpoints.
+
+use regex::{Regex, RegexBuilder};
+
+use super::time::{Edge, parse_time};
+use super::{Context, Error};
+use crate::model::{Checkpoint, Kind, SessionKey};
+use crate::store::Filter;
+use crate::sys;
+
+/// Which checkpoints to list, as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ListRequest {
+    /// Those of every worktree, not only of this one.
+    pub all_worktrees: bool,
+    /// Only those of this session.
+    pub session: Option<String>,
+    /// Only those of these kinds; empty means all.
+    pub kinds: Vec<Kind>,
+    /// Only those made at or after this time.
+    pub since: Option<String>,
+    /// Only those made at or before this time.
+    pub until: Option<String>,
+    /// Only those whose message, name or step matches.
+    pub grep: Option<String>,
+    /// At most this many, the newest.
+    pub limit: Option<u64>,
+    /// Oldest first.
+    pub reverse: bool,
+}
+
+/// The checkpoints that `request` asks for.
+pub fn list(context: &Context, request: &ListRequest) -> Result<Vec<Checkpoint>, Error> {
+    let grep = request.grep.as_deref().map(pattern).transpose()?;
+    let filter = filter(context, request, grep.is_some())?;
+    let mut list = context.store.list(&filter)?;
+    if let Some(grep) = grep {
+        list.retain(|checkpoint| matches(&grep, checkpoint));
+        let limit = request.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+        if request.reverse {
+            list.drain(..list.len().saturating_sub(limit));
+        } else {
+            list.truncate(limit);
+        }
+    }
+    Ok(list)
+}
+
+fn filter(context: &Context, request: &ListRequest, narrowed_later: bool) -> Result<Filter, Error> {
+    let now = sys::now_millis();
+    let time = |text: &Option<String>, option: &str, edge| match text {
+        None => Ok(None),
+        Some(text) => match parse_time(text, now, edge) {
+            Some(time) => Ok(Some(time)),
+            None => Err(Error::Usage(format!("`{text}` after `{option}` is no time"))),
+        },
+    };
+    Ok(Filter {
+        worktree: (!request.all_worktrees).then(|| context.repo.worktree_id().clone()),
+        session: request.session.as_deref().map(SessionKey::parse).transpose()?,
+        kinds: request.kinds.clone(),
+        since: time(&request.since, "--since", Edge::Start)?,
+        until: time(&request.until, "--until", Edge::End)?,
+        limit: if narrowed_later { None } else { request.limit },
+        reverse: request.reverse,
+    })
+}
+
+fn pattern(text: &str) -> Result<Regex, Error> {
+    let built = RegexBuilder::new(text).multi_line(true).build();
+    built.map_err(|_| Error::Usage(format!("`{text}` after `--grep` is no regular expression")))
+}
+
+fn matches(grep: &Regex, checkpoint: &Checkpoint) -> bool {
+    let texts = [Some(checkpoint.subject.as_str()), checkpoint.message.as_deref(), checkpoint.step.as_deref()];
+    texts.into_iter().flatten().chain(checkpoint.names.iter().map(String::as_str)).any(|text| grep.is_match(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::testing::Fixture;
+    use crate::store::testing::sample;
+
+    fn filled() -> Fixture {
+        let mut fixture = Fixture::new();
+        let list = [
+            Checkpoint { message: Some("a\n\nfix the parser".into()), ..sample(1) },
+            Checkpoint { names: vec!["parser-old".into()], ..sample(2) },
+            Checkpoint { step: Some("parser".into()), ..sample(3) },
+            sample(4),
+        ];
+        for checkpoint in &list {
+            fixture.context.store.insert(checkpoint).unwrap();
+        }
+        fixture
+    }
+
+    fn numbers(fixture: &Fixture, request: ListRequest) -> Vec<u64> {
+        list(&fixture.context, &request).unwrap().iter().map(|checkpoint| checkpoint.number).collect()
+    }
+
+    #[test]
+    fn a_pattern_is_looked_for_in_message_name_and_step() {
+        let fixture = filled();
+        let grep = |text: &str| ListRequest { grep: Some(text.to_owned()), ..ListRequest::default() };
+
+        assert_eq!(numbers(&fixture, grep("parser")), [3, 2, 1]);
+        assert_eq!(numbers(&fixture, grep("^fix")), [1]);
+        assert_eq!(numbers(&fixture, ListRequest { limit: Some(2), ..grep("parser") }), [3, 2]);
+        assert_eq!(numbers(&fixture, ListRequest { limit: Some(2), reverse: true, ..grep("parser") }), [2, 3]);
+    }
+
+    #[test]
+    fn times_include_their_edges() {
+        let fixture = filled();
+        let request = ListRequest {
+            since: Some("1970-01-01T00:00:02Z".into()),
+            until: Some("1970-01-01T00:00:03Z".into()),
+            ..ListRequest::default()
+        };
+
+        assert_eq!(numbers(&fixture, request), [3, 2]);
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_named() {
+        let fixture = filled();
+        let message = |request: ListRequest| list(&fixture.context, &request).unwrap_err().to_string();
+
+        let since = ListRequest { since: Some("soon".into()), ..ListRequest::default() };
+        let grep = ListRequest { grep: Some("(".into()), ..ListRequest::default() };
+        let session = ListRequest { session: Some("A B".into()), ..ListRequest::default() };
+
+        assert_eq!(message(since), "`soon` after `--since` is no time");
+        assert_eq!(message(grep), "`(` after `--grep` is no regular expression");
+        assert!(message(session).starts_with("invalid session key `A B`"));
+    }
+}

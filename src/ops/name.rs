@@ -1,0 +1,65 @@
+//! Giving names to checkpoints and taking them away.
+
+use super::{Context, Error, select};
+use crate::model::{Checkpoint, CheckpointId, validate_name};
+
+/// A checkpoint that got a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The checkpoint, with its new name.
+    pub checkpoint: Checkpoint,
+    /// The checkpoint that had the name before, if it was another.
+    pub moved_from: Option<CheckpointId>,
+}
+
+/// Gives `name` to the checkpoint that `selector` names.
+pub fn name(context: &mut Context, selector: &str, name: &str) -> Result<Named, Error> {
+    validate_name(name)?;
+    let checkpoint = select(&context.repo, &context.store, selector)?;
+    let moved_from = context.store.set_name(name, &checkpoint.id)?;
+    let checkpoint = context.store.by_id(&checkpoint.id)?.unwrap_or(checkpoint);
+    Ok(Named { checkpoint, moved_from })
+}
+
+/// Takes `name` away and returns the checkpoint that had it; an error if none has.
+pub fn delete_name(context: &mut Context, name: &str) -> Result<Checkpoint, Error> {
+    let Some(checkpoint) = context.store.by_name(name)? else {
+        let candidates = context.store.names()?.into_iter().map(|(name, _)| name).collect();
+        return Err(Error::UnknownSelector { selector: name.to_owned(), candidates });
+    };
+    context.store.delete_name(name)?;
+    Ok(context.store.by_id(&checkpoint.id)?.unwrap_or(checkpoint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::testing::Fixture;
+    use crate::store::testing::sample;
+
+    #[test]
+    fn a_name_is_given_moved_and_taken_away() {
+        let mut fixture = Fixture::new();
+        let (a, b) = (sample(1), sample(2));
+        fixture.context.store.insert(&a).unwrap();
+        fixture.context.store.insert(&b).unwrap();
+
+        let given = name(&mut fixture.context, "1", "good").unwrap();
+        let moved = name(&mut fixture.context, "2", "good").unwrap();
+        let taken = delete_name(&mut fixture.context, "good").unwrap();
+
+        assert_eq!((given.checkpoint.names, given.moved_from), (vec!["good".to_owned()], None));
+        assert_eq!((moved.checkpoint.number, moved.moved_from), (2, Some(a.id)));
+        assert_eq!((taken.number, taken.names), (2, vec![]));
+        assert!(matches!(delete_name(&mut fixture.context, "good"), Err(Error::UnknownSelector { .. })));
+    }
+
+    #[test]
+    fn a_name_that_reads_as_a_selector_is_refused() {
+        let mut fixture = Fixture::new();
+        fixture.context.store.insert(&sample(1)).unwrap();
+
+        assert!(matches!(name(&mut fixture.context, "1", "@x"), Err(Error::Invalid(_))));
+        assert!(matches!(name(&mut fixture.context, "9", "x"), Err(Error::UnknownSelector { .. })));
+    }
+}
