@@ -27,7 +27,7 @@ impl Head {
         let id = head.id().map(gix::Id::detach);
         let tree = match id {
             None => ObjectId::empty_tree(gix.object_hash()),
-            Some(id) => tree_of(gix, id)?,
+            Some(id) => tree_of(&gix, id)?,
         };
         Ok(Head { id, branch, tree })
     }

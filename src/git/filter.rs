@@ -1,5 +1,6 @@
 //! Content on its way between worktree and repository, through the filters of gitattributes(5).
 
+use std::io::Read;
 use std::sync::Arc;
 
 use gix::bstr::{BStr, BString, ByteSlice};
@@ -19,11 +20,19 @@ pub struct Filters {
     index: Arc<gix::index::State>,
 }
 
+/// What cleaning did to a content.
+pub enum Cleaned<R> {
+    /// Nothing: here it is, unread.
+    Unchanged(R),
+    /// The result is in the buffer.
+    Changed,
+}
+
 impl Filters {
     /// Filters as attributes in the worktree (and, for attribute files that are not checked out, in `index`) set them.
     pub fn new(repo: &Repo, index: Arc<gix::index::State>) -> Result<Filters, GitError> {
         let failed = |source| GitError::other("set up filters", source);
-        let gix = repo.gix().clone();
+        let gix = repo.gix();
         let mut options = gix::filter::Pipeline::options(&gix).map_err(failed)?;
         // `core.safecrlf` guards a person's `git add`; a snapshot records what git would, whatever it thinks of it.
         options.crlf_roundtrip_check = CrlfRoundTripCheck::Skip;
@@ -33,13 +42,12 @@ impl Filters {
         Ok(Filters { pipeline, attributes, repo: gix, index })
     }
 
-    /// Turns the bytes of the file at `path` into those of its blob. Returns false, and leaves `out` alone, if they are the
-    /// same.
-    pub fn to_git(&mut self, path: &BStr, content: &[u8], out: &mut Vec<u8>) -> Result<bool, GitError> {
+    /// Turns the content of the file at `path` into that of its blob, which goes to `out` unless it is the same.
+    pub fn to_git<R: Read>(&mut self, path: &BStr, content: R, out: &mut Vec<u8>) -> Result<Cleaned<R>, GitError> {
         let Filters { pipeline, attributes, repo, index } = self;
         let entry = attributes
             .at_path(os_path(path), None, &repo.objects)
-            .map_err(|source| GitError::io("read attributes of", os_path(path), source))?;
+            .map_err(|source| GitError::io("read the attributes of", os_path(path), source))?;
         let mut from_index = |buffer: &mut Vec<u8>| -> Result<Option<()>, gix::Error> {
             use gix::objs::Find;
             let Some(id) = index.entry_by_path(path).map(|entry| entry.id) else { return Ok(None) };
@@ -50,18 +58,17 @@ impl Filters {
         };
         let outcome = pipeline.convert_to_git(content, os_path(path), &mut matching, &mut from_index);
         match outcome.map_err(|source| filter_error(path, source))? {
-            ToGitOutcome::Unchanged(_) => Ok(false),
+            ToGitOutcome::Unchanged(content) => return Ok(Cleaned::Unchanged(content)),
             ToGitOutcome::Buffer(bytes) => {
                 out.clear();
                 out.extend_from_slice(bytes);
-                Ok(true)
             }
             ToGitOutcome::Process(mut reader) => {
                 out.clear();
                 reader.read_to_end(out).map_err(|source| filter_error(path, source))?;
-                Ok(true)
             }
         }
+        Ok(Cleaned::Changed)
     }
 
     /// Turns the bytes of a blob into those of the file at `path`. Returns false, and leaves `out` alone, if they are the same.

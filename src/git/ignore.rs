@@ -51,7 +51,7 @@ impl Ignore {
     }
 
     fn with(repo: &Repo, index: &gix::index::State, source: Source) -> Result<Ignore, GitError> {
-        let gix = repo.gix().clone();
+        let gix = repo.gix();
         let stack = gix.excludes(index, None, source).map_err(|source| GitError::other("read ignore rules", source))?.detach();
         Ok(Ignore { stack, repo: gix })
     }

@@ -1,5 +1,7 @@
 //! Everything that names `gix`, the worktree's files and git's own files.
 
+pub(crate) mod beneath;
+pub mod commit;
 mod config;
 mod date;
 pub mod diff;
@@ -7,8 +9,13 @@ pub mod error;
 pub mod facts;
 pub mod filter;
 pub mod ignore;
+pub(crate) mod index;
+pub mod lock;
 pub mod objects;
+mod odb;
 mod open;
+pub mod refs;
+pub mod snapshot;
 pub mod stat;
 mod terminal;
 

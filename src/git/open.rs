@@ -20,7 +20,8 @@ const KNOWN_EXTENSIONS: [&str; 8] =
 
 /// An open repository, seen from one of its worktrees.
 pub struct Repo {
-    local: gix::Repository,
+    shared: gix::ThreadSafeRepository,
+    hash: gix::hash::Kind,
     git_dir: PathBuf,
     common_dir: PathBuf,
     top: PathBuf,
@@ -36,9 +37,21 @@ impl Repo {
         let options = || gix::open::Options::default().bail_if_untrusted(true).cli_overrides(overrides.clone());
         let trust = Mapping { full: options(), reduced: options() };
         let opened = gix::ThreadSafeRepository::discover_with_environment_overrides_opts(directory, Default::default(), trust);
-        let mut local = opened.map_err(|error| open_error(error, directory))?.to_thread_local();
+        let repo = Self::from_gix(opened.map_err(|error| open_error(error, directory))?)?;
+        repo.check_top(&absolute(directory)?)?;
+        Ok(repo)
+    }
+
+    /// Opens the repository whose top is `directory`, whatever the environment says.
+    pub(crate) fn open_nested(directory: &Path) -> Result<Repo, GitError> {
+        let options = gix::open::Options::default().bail_if_untrusted(true);
+        let opened = gix::ThreadSafeRepository::open_opts(directory, options);
+        Self::from_gix(opened.map_err(|error| open_error(error, directory))?)
+    }
+
+    fn from_gix(shared: gix::ThreadSafeRepository) -> Result<Repo, GitError> {
+        let local = shared.to_thread_local();
         check_extensions(&local)?;
-        local.object_cache_size_if_unset(4 * 1024 * 1024);
         let git_dir = absolute(local.git_dir())?;
         let common_dir = absolute(local.common_dir())?;
         let Some(top) = local.workdir() else { return Err(GitError::Bare) };
@@ -48,14 +61,15 @@ impl Repo {
             _ => WorktreeId::main(),
         };
         let config = Config::read(&local)?;
-        let repo = Repo { local, git_dir, common_dir, top, worktree, config };
-        repo.check_top(&absolute(directory)?)?;
-        Ok(repo)
+        let hash = local.object_hash();
+        Ok(Repo { shared, hash, git_dir, common_dir, top, worktree, config })
     }
 
-    /// The `gix` repository, to be cloned for each thread.
-    pub(crate) fn gix(&self) -> &gix::Repository {
-        &self.local
+    /// A handle on the `gix` repository for the calling thread. Cheap, but not free: keep it for a loop.
+    pub(crate) fn gix(&self) -> gix::Repository {
+        let mut local = self.shared.to_thread_local();
+        local.object_cache_size_if_unset(4 * 1024 * 1024);
+        local
     }
 
     /// The git directory of this worktree.
@@ -105,7 +119,7 @@ impl Repo {
 
     /// The hash that names objects here.
     pub fn hash_kind(&self) -> gix::hash::Kind {
-        self.local.object_hash()
+        self.hash
     }
 
     fn check_top(&self, directory: &Path) -> Result<(), GitError> {

@@ -22,3 +22,10 @@ pub fn now_millis() -> Millis {
 pub fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
+
+/// A number that is the same as long as the system runs, and another after it was started anew; 0 if there is none.
+pub fn boot_id() -> u64 {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).take(16).collect();
+    u64::from_str_radix(&digits, 16).unwrap_or_default()
+}

@@ -1,0 +1,68 @@
+//! Turning a snapshot into a commit on a hidden ref.
+
+use gix::ObjectId;
+use gix::actor::Signature;
+use gix::date::Time;
+use gix::objs::{Commit, Kind, WriteTo};
+
+use super::snapshot::Snapshot;
+use super::{GitError, Repo, refs};
+use crate::model::{Checkpoint, Millis, trailers};
+
+/// The fixed identity of every checkpoint; no `user.name` is needed and nothing is signed.
+const NAME: &str = "git-checkpoint";
+const EMAIL: &str = "git-checkpoint@localhost";
+
+/// Writes `snapshot` as `checkpoint`: its objects, the commit of the index where that differs from HEAD, the commit, the ref.
+/// All of it is on disk when this returns. Sets the checkpoint's commit.
+pub fn record(repo: &Repo, snapshot: &mut Snapshot, checkpoint: &mut Checkpoint, origin: &str) -> Result<(), GitError> {
+    let mut parents: Vec<ObjectId> = snapshot.head.id.into_iter().collect();
+    if let Some(index) = snapshot.index_tree.filter(|tree| *tree != snapshot.head.tree) {
+        let branch = snapshot.head.branch.as_deref().unwrap_or("(no branch)");
+        let message = format!("index on {branch}\n").into_bytes();
+        parents.push(write(repo, snapshot, index, snapshot.head.id.into_iter().collect(), message, checkpoint.created_at)?);
+    }
+    let message = trailers::message(checkpoint, origin);
+    checkpoint.commit = write(repo, snapshot, snapshot.tree, parents, message, checkpoint.created_at)?;
+    snapshot.flush(repo)?;
+    let name = checkpoint.ref_name();
+    refs::create(repo, &name, checkpoint.commit)?;
+    snapshot.save_cache(repo, checkpoint.commit, &name);
+    Ok(())
+}
+
+fn write(
+    repo: &Repo,
+    snapshot: &Snapshot,
+    tree: ObjectId,
+    parents: Vec<ObjectId>,
+    message: Vec<u8>,
+    at: Millis,
+) -> Result<ObjectId, GitError> {
+    let who = Signature { name: NAME.into(), email: EMAIL.into(), time: Time { seconds: at.div_euclid(1000), offset: 0 } };
+    let commit = Commit {
+        tree,
+        parents: parents.into(),
+        author: who.clone(),
+        committer: who,
+        encoding: None,
+        message: message.into(),
+        extra_headers: Vec::new(),
+    };
+    let mut data = Vec::with_capacity(1024);
+    commit.write_to(&mut data).map_err(|source| GitError::other("encode a commit", source))?;
+    snapshot.add_object(repo, Kind::Commit, &data)
+}
+
+/// Reads the checkpoint that the commit `id` holds, with the origin it was written on.
+pub fn read(repo: &Repo, id: ObjectId) -> Result<Result<(Checkpoint, String), trailers::TrailerError>, GitError> {
+    let gix = repo.gix();
+    let object = gix.find_object(id).map_err(|_| GitError::ObjectMissing(id))?;
+    if object.kind != Kind::Commit {
+        return Ok(Err(trailers::TrailerError::NotACheckpoint));
+    }
+    let commit = object.into_commit();
+    let failed = |source| GitError::other(format!("read commit {id}"), source);
+    let decoded = commit.decode().map_err(failed)?;
+    Ok(trailers::parse(decoded.message, id, decoded.tree()))
+}

@@ -1,0 +1,43 @@
+//! The lock that lets one capture or restore at a time work on a worktree.
+//!
+//! It is an advisory lock on a file (`flock(2)`), so it goes away with the process that holds it, however that ends.
+
+use std::fs::{self, File, OpenOptions};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::{GitError, Repo};
+
+/// Held while it lives.
+pub struct WorktreeLock {
+    _file: File,
+}
+
+impl WorktreeLock {
+    /// Waits for the lock of `repo`'s worktree; none if it is not free within `limit`.
+    pub fn acquire(repo: &Repo, limit: Option<Duration>) -> Result<Option<WorktreeLock>, GitError> {
+        let directory = repo.private_dir();
+        fs::create_dir_all(&directory).map_err(|source| GitError::io("create", &directory, source))?;
+        let path = directory.join("lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|source| GitError::io("open", &path, source))?;
+        let failed = |source: Errno| GitError::io("lock", &path, source);
+        let Some(limit) = limit else {
+            return match flock(&file, FlockOperation::LockExclusive) {
+                Ok(()) => Ok(Some(WorktreeLock { _file: file })),
+                Err(source) => Err(failed(source)),
+            };
+        };
+        let until = Instant::now() + limit;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(WorktreeLock { _file: file })),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(source) => return Err(failed(source)),
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Loose objects (gitrepository-layout(5), `objects/xx/`).
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use gix::ObjectId;
+use gix::objs::{Kind, encode::loose_header};
+
+use crate::git::GitError;
+
+/// A temporary file that is removed unless it is moved into place. git prunes what is left behind under these names.
+pub(super) struct TempFile {
+    pub(super) file: File,
+    path: PathBuf,
+    kept: bool,
+}
+
+impl TempFile {
+    /// Creates `<directory>/<prefix><something unique>`.
+    pub(super) fn create(directory: &Path, prefix: &str) -> Result<TempFile, GitError> {
+        for attempt in 0..100u32 {
+            let path = directory.join(format!("{prefix}{}_{:x}_{attempt}", std::process::id(), crate::sys::now_nanos()));
+            match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
+                Ok(file) => return Ok(TempFile { file, path, kept: false }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < 3 => {
+                    fs::create_dir_all(directory).map_err(|source| GitError::io("create", directory, source))?;
+                }
+                Err(source) => return Err(GitError::io("create a file in", directory, source)),
+            }
+        }
+        Err(GitError::io("create a file in", directory, io::Error::from(io::ErrorKind::AlreadyExists)))
+    }
+
+    /// Flushes the file, makes it read-only as git's objects are, and moves it to `target`.
+    pub(super) fn keep_as(mut self, target: &Path) -> Result<(), GitError> {
+        let failed = |source| GitError::io("write", target, source);
+        self.file.set_permissions(fs::Permissions::from_mode(0o444)).map_err(failed)?;
+        self.file.sync_all().map_err(failed)?;
+        fs::rename(&self.path, target).map_err(failed)?;
+        self.kept = true;
+        Ok(())
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        if !self.kept {
+            // Nothing refers to it; if it cannot be removed now, `git gc` will.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Makes a rename inside `directory` durable.
+pub(crate) fn sync_directory(directory: &Path) -> Result<(), GitError> {
+    File::open(directory).and_then(|file| file.sync_all()).map_err(|source| GitError::io("flush", directory, source))
+}
+
+/// The file that holds `id` if it is loose.
+pub(super) fn path(objects: &Path, id: &ObjectId) -> PathBuf {
+    let hex = id.to_string();
+    objects.join(&hex[..2]).join(&hex[2..])
+}
+
+/// Writes an object from memory.
+pub(super) fn write(objects: &Path, id: &ObjectId, kind: Kind, data: &[u8]) -> Result<(), GitError> {
+    let temp = TempFile::create(objects, "tmp_obj_")?;
+    let failed = |source| GitError::io("write an object to", objects, source);
+    let mut encoder = ZlibEncoder::new(Vec::with_capacity(data.len() / 2 + 64), Compression::fast());
+    encoder.write_all(&loose_header(kind, data.len() as u64)).and_then(|()| encoder.write_all(data)).map_err(failed)?;
+    (&temp.file).write_all(&encoder.finish().map_err(failed)?).map_err(failed)?;
+    place(temp, objects, id)
+}
+
+/// Writes a blob of exactly `size` bytes from a stream, without holding it in memory. Returns its id, or none if the stream
+/// ended early or went on.
+pub(super) fn write_stream(
+    objects: &Path,
+    kind: gix::hash::Kind,
+    size: u64,
+    mut content: impl Read,
+) -> Result<Option<ObjectId>, GitError> {
+    let temp = TempFile::create(objects, "tmp_obj_")?;
+    let failed = |source| GitError::io("write an object to", objects, source);
+    let header = loose_header(Kind::Blob, size);
+    let mut hasher = gix::hash::hasher(kind);
+    hasher.update(&header);
+    let mut encoder = ZlibEncoder::new(io::BufWriter::with_capacity(1 << 18, &temp.file), Compression::fast());
+    encoder.write_all(&header).map_err(failed)?;
+    let mut buffer = vec![0; 1 << 18];
+    let mut seen = 0u64;
+    loop {
+        let count = match content.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(source) => return Err(GitError::io("read", "a large file", source)),
+        };
+        seen += count as u64;
+        if seen > size {
+            return Ok(None);
+        }
+        hasher.update(&buffer[..count]);
+        encoder.write_all(&buffer[..count]).map_err(failed)?;
+    }
+    if seen != size {
+        return Ok(None);
+    }
+    encoder.finish().and_then(|mut inner| inner.flush()).map_err(failed)?;
+    let id = hasher.try_finalize().map_err(|source| GitError::other("hash a file", source))?;
+    place(temp, objects, &id)?;
+    Ok(Some(id))
+}
+
+fn place(temp: TempFile, objects: &Path, id: &ObjectId) -> Result<(), GitError> {
+    let target = path(objects, id);
+    let directory = target.parent().unwrap_or(objects);
+    if !directory.is_dir() {
+        fs::create_dir_all(directory).map_err(|source| GitError::io("create", directory, source))?;
+        sync_directory(objects)?;
+    }
+    temp.keep_as(&target)?;
+    sync_directory(directory)
+}

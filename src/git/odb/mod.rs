@@ -1,0 +1,12 @@
+//! Writing objects: durable, few files, nothing visible before it is whole.
+//!
+//! The objects of one capture are gathered and then written together: a handful as loose objects, more as one small pack.
+//! gix neither writes packs of this kind nor flushes what it writes to disk.
+
+mod loose;
+mod pack;
+mod sink;
+
+pub(crate) use loose::sync_directory;
+pub use sink::Keep;
+pub(crate) use sink::{ObjectSink, ObjectWriter};

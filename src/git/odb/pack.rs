@@ -1,0 +1,141 @@
+//! Packs of whole objects with their index (gitformat-pack(5)), without deltas: made in one go, two files however many
+//! objects.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use flate2::Crc;
+use gix::ObjectId;
+use gix::objs::Kind;
+
+use super::loose::{TempFile, sync_directory};
+use crate::git::GitError;
+
+/// An object on its way into a pack.
+pub(super) struct Packed {
+    pub(super) id: ObjectId,
+    pub(super) kind: Kind,
+    /// Size of the content in bytes before compression.
+    pub(super) size: u64,
+    /// The content as a zlib stream.
+    pub(super) deflated: Vec<u8>,
+}
+
+/// Where an object went, for the pack's index.
+struct Placed {
+    id: ObjectId,
+    crc: u32,
+    offset: u64,
+}
+
+/// Writes `entries` as one pack with its index into `<objects>/pack`; both are on disk when it returns.
+pub(super) fn write(objects: &Path, hash: gix::hash::Kind, entries: &[Packed]) -> Result<(), GitError> {
+    let directory = objects.join("pack");
+    let temp = TempFile::create(&directory, "tmp_pack_")?;
+    let failed = |source| GitError::io("write a pack to", &directory, source);
+    let mut out = Hashed { out: BufWriter::with_capacity(1 << 18, &temp.file), hasher: gix::hash::hasher(hash), written: 0 };
+    let count = u32::try_from(entries.len()).map_err(|source| GitError::other("count the objects of a pack", source))?;
+    out.put(b"PACK\0\0\0\x02").and_then(|()| out.put(&count.to_be_bytes())).map_err(failed)?;
+    let mut placed = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let offset = out.written;
+        let header = entry_header(entry.kind, entry.size);
+        let mut crc = Crc::new();
+        crc.update(&header);
+        crc.update(&entry.deflated);
+        out.put(&header).and_then(|()| out.put(&entry.deflated)).map_err(failed)?;
+        placed.push(Placed { id: entry.id, crc: crc.sum(), offset });
+    }
+    let trailer = out.finish().map_err(failed)?;
+    let index = TempFile::create(&directory, "tmp_idx_")?;
+    write_index(&index, hash, placed, &trailer).map_err(failed)?;
+    // A reader takes a pack to be there when its index is, so the index comes last (`builtin/pack-objects.c`).
+    let name = format!("pack-{trailer}");
+    temp.keep_as(&directory.join(&name).with_extension("pack"))?;
+    index.keep_as(&directory.join(&name).with_extension("idx"))?;
+    sync_directory(&directory)
+}
+
+/// Type and size of an entry: four bits of size in the first byte, then seven a byte, least significant first.
+fn entry_header(kind: Kind, size: u64) -> Vec<u8> {
+    let kind: u8 = match kind {
+        Kind::Commit => 1,
+        Kind::Tree => 2,
+        Kind::Blob => 3,
+        Kind::Tag => 4,
+    };
+    let mut rest = size >> 4;
+    let mut header = vec![(kind << 4) | (size & 0x0f) as u8];
+    while rest > 0 {
+        *header.last_mut().expect("the header has a first byte") |= 0x80;
+        header.push((rest & 0x7f) as u8);
+        rest >>= 7;
+    }
+    header
+}
+
+fn write_index(temp: &TempFile, hash: gix::hash::Kind, mut placed: Vec<Placed>, pack: &ObjectId) -> std::io::Result<()> {
+    placed.sort_unstable_by_key(|entry| entry.id);
+    let mut out = Hashed { out: BufWriter::with_capacity(1 << 18, &temp.file), hasher: gix::hash::hasher(hash), written: 0 };
+    out.put(b"\xfftOc\0\0\0\x02")?;
+    for first in 0..=255u8 {
+        let below = placed.partition_point(|entry| entry.id.as_bytes()[0] <= first) as u32;
+        out.put(&below.to_be_bytes())?;
+    }
+    for entry in &placed {
+        out.put(entry.id.as_bytes())?;
+    }
+    for entry in &placed {
+        out.put(&entry.crc.to_be_bytes())?;
+    }
+    let mut far = Vec::new();
+    for entry in &placed {
+        let near = match u32::try_from(entry.offset) {
+            Ok(offset) if offset < 1 << 31 => offset,
+            _ => {
+                far.push(entry.offset);
+                (1 << 31) | (far.len() - 1) as u32
+            }
+        };
+        out.put(&near.to_be_bytes())?;
+    }
+    for offset in far {
+        out.put(&offset.to_be_bytes())?;
+    }
+    out.put(pack.as_bytes())?;
+    out.finish().map(|_| ())
+}
+
+struct Hashed<W: Write> {
+    out: W,
+    hasher: gix::hash::Hasher,
+    written: u64,
+}
+
+impl<W: Write> Hashed<W> {
+    fn put(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.hasher.update(bytes);
+        self.written += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    /// Appends the hash of all that was written.
+    fn finish(mut self) -> std::io::Result<ObjectId> {
+        let trailer = self.hasher.try_finalize().map_err(std::io::Error::other)?;
+        self.out.write_all(trailer.as_bytes())?;
+        self.out.flush()?;
+        Ok(trailer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_of_an_entry_holds_its_type_and_size() {
+        assert_eq!(entry_header(Kind::Blob, 5), [0x35]);
+        assert_eq!(entry_header(Kind::Tree, 16), [0xa0, 0x01]);
+        assert_eq!(entry_header(Kind::Commit, 0x1234), [0x94, 0xa3, 0x02]);
+    }
+}

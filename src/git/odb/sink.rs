@@ -1,0 +1,172 @@
+//! Where the objects of one capture gather until they are written together.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use flate2::{Compress, Compression, FlushCompress, Status};
+use gix::ObjectId;
+use gix::objs::{Exists, Kind};
+
+use super::loose;
+use super::pack::{self, Packed};
+use crate::git::objects::Overlay;
+use crate::git::{GitError, Repo};
+
+/// At most this many objects are written as loose ones.
+const MOST_LOOSE: usize = 4;
+/// Objects above this size in bytes are compressed at once instead of waiting for the choice between loose and packed.
+const RAW_LIMIT: usize = 1 << 18;
+/// When this many compressed bytes have gathered they are written as a pack, to bound memory.
+const GATHERED_LIMIT: usize = 64 << 20;
+
+/// What becomes of a snapshot's objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// They are written to the repository when the checkpoint is recorded.
+    Objects,
+    /// They stay in memory: the repository is not changed at all.
+    Memory,
+}
+
+/// Gathers objects from several threads.
+pub(crate) struct ObjectSink {
+    keep: Keep,
+    hash: gix::hash::Kind,
+    directory: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    raw: Vec<(ObjectId, Kind, Vec<u8>)>,
+    packed: Vec<Packed>,
+    bytes: usize,
+    known: HashSet<ObjectId>,
+    overlay: Overlay,
+}
+
+impl ObjectSink {
+    pub(crate) fn new(repo: &Repo, keep: Keep) -> ObjectSink {
+        ObjectSink { keep, hash: repo.hash_kind(), directory: repo.common_dir().join("objects"), state: Mutex::default() }
+    }
+
+    /// A way in for one thread.
+    pub(crate) fn writer(&self, repo: &gix::Repository) -> ObjectWriter<'_> {
+        let mut repo = repo.clone();
+        // A new object is usually not there: looking at the disk again for each of them would cost more than writing it.
+        repo.objects.refresh_never();
+        ObjectWriter { sink: self, repo, deflate: Compress::new(Compression::fast(), true) }
+    }
+
+    /// The objects that can be read from memory only: all of them with [`Keep::Memory`], else the trees.
+    pub(crate) fn overlay(&self) -> Overlay {
+        self.state().overlay.clone()
+    }
+
+    /// Writes what has gathered; it is on disk when this returns.
+    pub(crate) fn flush(&self, repo: &gix::Repository) -> Result<(), GitError> {
+        if self.keep == Keep::Memory {
+            return Ok(());
+        }
+        let State { raw, packed, .. } = std::mem::take(&mut *self.state());
+        if packed.is_empty() && raw.len() <= MOST_LOOSE {
+            return raw.iter().try_for_each(|(id, kind, data)| loose::write(&self.directory, id, *kind, data));
+        }
+        let mut writer = self.writer(repo);
+        let raw = raw.into_iter().map(|(id, kind, data)| writer.pack_entry(id, kind, &data)).collect::<Result<Vec<_>, _>>()?;
+        pack::write(&self.directory, self.hash, &raw.into_iter().chain(packed).collect::<Vec<_>>())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One thread's way into an [`ObjectSink`].
+pub(crate) struct ObjectWriter<'a> {
+    sink: &'a ObjectSink,
+    repo: gix::Repository,
+    deflate: Compress,
+}
+
+impl ObjectWriter<'_> {
+    /// Adds an object and returns its id.
+    pub(crate) fn add(&mut self, kind: Kind, data: &[u8]) -> Result<ObjectId, GitError> {
+        let id =
+            gix::objs::compute_hash(self.sink.hash, kind, data).map_err(|source| GitError::other("hash an object", source))?;
+        if !self.sink.state().known.insert(id) || self.is_there(&id) {
+            return Ok(id);
+        }
+        let in_memory = self.sink.keep == Keep::Memory;
+        if in_memory || kind == Kind::Tree {
+            self.sink.state().overlay.insert(id, (kind, data.to_owned()));
+        }
+        if in_memory {
+            return Ok(id);
+        }
+        if data.len() <= RAW_LIMIT {
+            let mut state = self.sink.state();
+            if state.raw.len() < MOST_LOOSE + 1 {
+                state.raw.push((id, kind, data.to_owned()));
+                return Ok(id);
+            }
+        }
+        let entry = self.pack_entry(id, kind, data)?;
+        let full = {
+            let mut state = self.sink.state();
+            state.bytes += entry.deflated.len();
+            state.packed.push(entry);
+            (state.bytes > GATHERED_LIMIT).then(|| {
+                state.bytes = 0;
+                std::mem::take(&mut state.packed)
+            })
+        };
+        match full {
+            Some(entries) => pack::write(&self.sink.directory, self.sink.hash, &entries)?,
+            None => {}
+        }
+        Ok(id)
+    }
+
+    /// Adds a blob of `size` bytes from a stream; none if the stream has another length.
+    pub(crate) fn add_stream(&mut self, size: u64, mut content: impl std::io::Read) -> Result<Option<ObjectId>, GitError> {
+        match self.sink.keep {
+            Keep::Objects => loose::write_stream(&self.sink.directory, self.sink.hash, size, content),
+            Keep::Memory => {
+                let mut data = Vec::new();
+                content.read_to_end(&mut data).map_err(|source| GitError::other("read a file", source))?;
+                if data.len() as u64 == size { self.add(Kind::Blob, &data).map(Some) } else { Ok(None) }
+            }
+        }
+    }
+
+    /// True if the repository has the object already. A loose one is made young again, as git does, so that a `git gc`
+    /// running now does not prune it before the checkpoint's ref holds it (`object-file.c:freshen_loose_object`).
+    fn is_there(&self, id: &ObjectId) -> bool {
+        if !self.repo.objects.exists(id) {
+            return false;
+        }
+        if self.sink.keep == Keep::Memory {
+            return true;
+        }
+        match std::fs::File::open(loose::path(&self.sink.directory, id)) {
+            Ok(file) => file.set_modified(std::time::SystemTime::now()).is_ok(),
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        }
+    }
+
+    fn pack_entry(&mut self, id: ObjectId, kind: Kind, data: &[u8]) -> Result<Packed, GitError> {
+        self.deflate.reset();
+        let mut deflated = Vec::with_capacity(data.len() / 2 + 64);
+        loop {
+            let consumed = usize::try_from(self.deflate.total_in()).unwrap_or(data.len());
+            let status = self.deflate.compress_vec(&data[consumed..], &mut deflated, FlushCompress::Finish);
+            match status.map_err(|source| GitError::other("compress an object", source))? {
+                Status::StreamEnd => break,
+                Status::Ok | Status::BufError => deflated.reserve(deflated.capacity().max(64)),
+            }
+        }
+        Ok(Packed { id, kind, size: data.len() as u64, deflated })
+    }
+}

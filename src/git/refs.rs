@@ -1,0 +1,186 @@
+//! Our refs, written durably: `refs/checkpoints/<session>/<id>` and `refs/checkpoint-names/<name>`.
+//!
+//! gix flushes nothing it writes to disk, so a ref is written here: a lock file beside it, flushed, then renamed, then the
+//! directory flushed. No reflog is kept and no hook is run.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use gix::ObjectId;
+use gix::refs::transaction::{Change, PreviousValue, RefEdit, RefLog};
+
+use super::odb::sync_directory;
+use super::{GitError, Repo};
+use crate::model::validate_name;
+
+/// Where checkpoints are.
+pub const CHECKPOINTS: &str = "refs/checkpoints/";
+/// Where names are: each points to the commit of the checkpoint it names.
+pub const NAMES: &str = "refs/checkpoint-names/";
+/// How long to wait for another process that holds the lock of a ref.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
+
+/// What a ref points to; none if there is no such ref.
+pub fn read(repo: &Repo, name: &str) -> Result<Option<ObjectId>, GitError> {
+    let loose = repo.common_dir().join(name);
+    if let Ok(text) = fs::read(&loose)
+        && let Ok(id) = ObjectId::from_hex(text.trim_ascii_end())
+    {
+        return Ok(Some(id));
+    }
+    let gix = repo.gix();
+    let found = gix.try_find_reference(name).map_err(|source| GitError::other(format!("read the ref `{name}`"), source))?;
+    Ok(found.and_then(|found| found.target().try_id().map(ToOwned::to_owned)))
+}
+
+/// Creates the ref `name`, which must not exist. It is on disk when this returns.
+pub fn create(repo: &Repo, name: &str, id: ObjectId) -> Result<(), GitError> {
+    let lock = Lock::take(repo, name)?;
+    if read(repo, name)?.is_some() {
+        return Err(GitError::RefExists(name.to_owned()));
+    }
+    lock.write(id)
+}
+
+/// Points the ref `name` to `id`, whether or not it exists. It is on disk when this returns.
+pub fn set(repo: &Repo, name: &str, id: ObjectId) -> Result<(), GitError> {
+    Lock::take(repo, name)?.write(id)
+}
+
+/// Removes the ref `name`, loose and packed. With `expected`, only if it points there.
+pub fn delete(repo: &Repo, name: &str, expected: Option<ObjectId>) -> Result<(), GitError> {
+    let failed = |source| GitError::other(format!("delete the ref `{name}`"), source);
+    let expected = match expected {
+        Some(id) => PreviousValue::MustExistAndMatch(gix::refs::Target::Object(id)),
+        None => PreviousValue::Any,
+    };
+    let edit = RefEdit {
+        change: Change::Delete { expected, log: RefLog::AndReference },
+        name: name.try_into().map_err(|source| GitError::other(format!("delete the ref `{name}`"), source))?,
+        deref: false,
+    };
+    repo.gix().edit_references_as([edit], None).map_err(failed)?;
+    Ok(())
+}
+
+/// All refs below `prefix` that point to an object, sorted by name. A ref that cannot be read is left out.
+pub fn list(repo: &Repo, prefix: &str) -> Result<Vec<(String, ObjectId)>, GitError> {
+    let failed = |source| GitError::other(format!("list `{prefix}`"), source);
+    let gix = repo.gix();
+    let platform = gix.references().map_err(failed)?;
+    let iter = platform.prefixed(prefix).map_err(failed)?;
+    let mut found: Vec<(String, ObjectId)> = iter
+        .filter_map(Result::ok)
+        .filter_map(|found| Some((found.name().as_bstr().to_string(), found.target().try_id()?.to_owned())))
+        .collect();
+    found.sort();
+    found.dedup_by(|a, b| a.0 == b.0);
+    Ok(found)
+}
+
+/// The ref of a checkpoint's name. Bytes other than `a-z`, `0-9`, `_` and `-` are written as `%xx`, so that every name makes
+/// a good ref on every file system.
+pub fn name_ref(name: &str) -> String {
+    let mut out = NAMES.to_owned();
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    out
+}
+
+/// The name that a ref stands for, if it is one that [`name_ref`] makes.
+pub fn name_of_ref(reference: &str) -> Option<String> {
+    let mut rest = reference.strip_prefix(NAMES)?.as_bytes();
+    let mut name = Vec::new();
+    while let Some((first, tail)) = rest.split_first() {
+        rest = tail;
+        if *first != b'%' {
+            name.push(*first);
+            continue;
+        }
+        let (digits, tail) = rest.split_at_checked(2)?;
+        name.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+        rest = tail;
+    }
+    let name = String::from_utf8(name).ok()?;
+    (validate_name(&name).is_ok() && name_ref(&name) == reference).then_some(name)
+}
+
+/// The lock of a loose ref (gitrepository-layout(5), `*.lock`).
+struct Lock {
+    target: PathBuf,
+    path: PathBuf,
+    file: fs::File,
+    done: bool,
+}
+
+impl Lock {
+    fn take(repo: &Repo, name: &str) -> Result<Lock, GitError> {
+        let target = repo.common_dir().join(name);
+        let path = PathBuf::from(format!("{}.lock", target.display()));
+        let directory = target.parent().unwrap_or(&target).to_owned();
+        let until = Instant::now() + LOCK_WAIT;
+        loop {
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Lock { target, path, file, done: false }),
+                // `git pack-refs` removes directories that it emptied: make it again.
+                Err(error) if error.kind() == ErrorKind::NotFound && Instant::now() < until => {
+                    match fs::create_dir_all(&directory) {
+                        Err(error) if error.kind() != ErrorKind::NotFound => {
+                            return Err(GitError::io("create", &directory, error));
+                        }
+                        _ => {}
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(source) => return Err(GitError::io("create", &path, source)),
+            }
+        }
+    }
+
+    fn write(mut self, id: ObjectId) -> Result<(), GitError> {
+        let failed = |source| GitError::io("write", &self.target, source);
+        self.file.write_all(format!("{id}\n").as_bytes()).map_err(failed)?;
+        self.file.sync_all().map_err(failed)?;
+        fs::rename(&self.path, &self.target).map_err(failed)?;
+        self.done = true;
+        let directory = self.target.parent().unwrap_or(Path::new("/"));
+        sync_directory(directory)?;
+        // The folder of a new session is itself a new name in the one above it.
+        directory.parent().map_or(Ok(()), sync_directory)
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if !self.done {
+            // It is ours: it was created exclusively.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_and_its_ref_stand_for_each_other() {
+        for name in ["A", "before refactor", "v1.2", "报告", "x-y_z", "a.lock"] {
+            let reference = name_ref(name);
+            assert_eq!(name_of_ref(&reference).as_deref(), Some(name));
+            assert!(gix::refs::FullName::try_from(reference.as_str()).is_ok(), "{reference}");
+        }
+        assert_eq!(name_ref("A b"), "refs/checkpoint-names/%41%20b");
+        for foreign in ["refs/checkpoint-names/A", "refs/checkpoint-names/%4", "refs/checkpoint-names/%zz", "refs/heads/a"] {
+            assert_eq!(name_of_ref(foreign), None, "{foreign}");
+        }
+    }
+}

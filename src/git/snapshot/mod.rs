@@ -1,0 +1,253 @@
+//! The snapshot of a worktree: the tree that `git add -A` on a copy of the index and `git write-tree` would make, without
+//! touching the index or any file.
+//!
+//! `seed` (what is known) → `walk` (what differs) → `resolve` and `judge` (what it is now) → `build` (trees and the cache for
+//! the next time). Nothing is visible before [`Snapshot::commit_to`] writes the gathered objects.
+
+mod build;
+mod exclude;
+mod judge;
+mod nested;
+mod resolve;
+mod rules;
+mod seed;
+mod stat_cache;
+mod walk;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gix::ObjectId;
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::objs::tree::EntryMode;
+
+use self::build::Builder;
+use self::resolve::{LazyIndex, Shared};
+use self::stat_cache::{Header, INDEX_STAT, StatCache};
+use self::walk::Walk;
+use super::beneath::open_top;
+use super::facts::{Head, operation};
+use super::index::{self, IndexSignature};
+use super::objects::Overlay;
+pub use super::odb::Keep;
+use super::odb::ObjectSink;
+use super::stat::FileStat;
+use super::{GitError, Objects, Repo};
+use crate::model::Skipped;
+use crate::sys;
+
+/// The state of a worktree at one instant.
+pub struct Snapshot {
+    /// The tree of all captured files.
+    pub tree: ObjectId,
+    /// The tree of the index; none while it has unmerged entries.
+    pub index_tree: Option<ObjectId>,
+    /// Where HEAD stood.
+    pub head: Head,
+    /// The operation in progress, if any.
+    pub operation: Option<String>,
+    /// What was left out.
+    pub skipped: Vec<Skipped>,
+    /// Paths that are intent-to-add.
+    pub intent_to_add: Vec<BString>,
+    /// Objects that are not in the repository (yet).
+    pub overlay: Arc<Overlay>,
+    sink: ObjectSink,
+    cache: StatCache,
+    header: Header,
+    cache_changed: bool,
+}
+
+/// What a snapshot saw at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Mode as in the tree.
+    pub mode: EntryMode,
+    /// The blob, or the commit of a nested repository.
+    pub id: ObjectId,
+    /// The stat under which the file has this content; all zero if it changed while it was read.
+    pub stat: FileStat,
+}
+
+/// Takes a snapshot. Paths in `forced` are captured though they are ignored or too large. The caller holds the worktree's
+/// lock if it keeps the objects.
+pub fn take(repo: &Repo, keep: Keep, forced: &[BString]) -> Result<Snapshot, GitError> {
+    let stamp_ns = sys::now_nanos();
+    let top = open_top(repo.top())?;
+    let signature = IndexSignature::read(repo)?;
+    let rules = rules::fingerprint(repo)?;
+    let trusted = read_cache(repo).and_then(|cache| trust(repo, cache, &rules, forced.is_empty()));
+    let taker = Taker { repo, keep, top, signature, rules, stamp_ns, forced: forced.iter().cloned().collect() };
+    match taker.with(trusted)? {
+        Some(snapshot) => Ok(snapshot),
+        // Rules changed under the cache: what it knows of captured and ignored files does not hold.
+        None => taker.with(None)?.ok_or_else(|| GitError::other("capture the worktree", "its rules changed twice")),
+    }
+}
+
+struct Taker<'a> {
+    repo: &'a Repo,
+    keep: Keep,
+    top: std::os::fd::OwnedFd,
+    signature: IndexSignature,
+    rules: [u8; 32],
+    stamp_ns: i64,
+    forced: BTreeSet<BString>,
+}
+
+impl Taker<'_> {
+    /// Takes the snapshot with what `cache` knows; none if it turns out that the cache does not hold.
+    fn with(&self, cache: Option<(StatCache, Header)>) -> Result<Option<Snapshot>, GitError> {
+        let repo = self.repo;
+        let sink = ObjectSink::new(repo, self.keep);
+        let from_cache = cache.is_some();
+        let mut lazy = LazyIndex::default();
+        let (baseline, stamp_ns, index_facts) = match cache {
+            Some((cache, header)) if header.index == self.signature && self.signature.is_conclusive(header.stamp_ns) => {
+                (cache, header.stamp_ns, Some((header.index_tree, header.intent_to_add)))
+            }
+            other => {
+                let state = lazy.get(repo)?;
+                let stamp = other.as_ref().map_or(self.stamp_ns, |(_, header)| header.stamp_ns);
+                let reread = !repo.config().stat_cache;
+                let seeded = seed::seed(other.as_ref().map(|(cache, _)| cache), &state, &self.header(None, Vec::new()), reread);
+                lazy = LazyIndex::ready(state);
+                (seeded, stamp, None)
+            }
+        };
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+        let trust_directories = from_cache && self.forced.is_empty() && rules::keeps_directory_times(&self.top);
+        let events = Walk { cache: &baseline, top: &self.top, stamp_ns, trust_directories, threads }.run();
+        let mut shared = Shared::new(repo, &self.top, &baseline, &sink, &self.forced);
+        shared.from_cache = from_cache;
+        shared.threads = threads;
+        shared.index = lazy;
+        let mut delta = shared.run(events)?;
+        if delta.rules_changed {
+            return Ok(None);
+        }
+        let mut writer = sink.writer(&repo.gix());
+        let (index_tree, intent_to_add) = match index_facts {
+            Some(facts) => facts,
+            None => {
+                let state = shared.index.get(repo)?;
+                (index::write_tree(&state, &mut writer)?, index::intent_to_add(&state))
+            }
+        };
+        drop(shared);
+        let skipped = std::mem::take(&mut delta.skipped);
+        let unchanged = delta.outcomes.is_empty() && delta.new_dirs.is_empty() && delta.gone.is_empty() && delta.stats.is_empty();
+        let known_tree = baseline.dir(0).tree();
+        let mut header = self.header(index_tree, intent_to_add.clone());
+        let (tree, cache, cache_changed) = match known_tree {
+            Some(tree) if unchanged => (tree, baseline, false),
+            _ => {
+                let (tree, parts) = Builder::new(&baseline, &mut delta, &mut writer).run()?;
+                header.tree = tree;
+                (tree, parts.finish(&header, 0), true)
+            }
+        };
+        header.tree = tree;
+        drop(writer);
+        Ok(Some(Snapshot {
+            tree,
+            index_tree,
+            head: Head::read(repo)?,
+            operation: operation(repo),
+            skipped,
+            intent_to_add,
+            overlay: Arc::new(sink.overlay()),
+            sink,
+            cache,
+            header,
+            cache_changed,
+        }))
+    }
+
+    fn header(&self, index_tree: Option<ObjectId>, intent_to_add: Vec<BString>) -> Header {
+        let none = ObjectId::null(self.repo.hash_kind());
+        Header {
+            stamp_ns: self.stamp_ns,
+            index: self.signature,
+            rules: self.rules,
+            tree: none,
+            index_tree,
+            anchor: none,
+            anchor_ref: String::new(),
+            intent_to_add,
+        }
+    }
+}
+
+fn cache_path(repo: &Repo) -> PathBuf {
+    repo.private_dir().join("stat")
+}
+
+fn read_cache(repo: &Repo) -> Option<StatCache> {
+    if !repo.config().stat_cache {
+        return None;
+    }
+    let bytes = std::fs::read(cache_path(repo)).ok()?;
+    StatCache::from_bytes(bytes, repo.hash_kind(), sys::boot_id())
+}
+
+/// The cache with its header, if what it depends on is as it was: the rules outside the worktree, and the checkpoint that keeps
+/// its objects from being pruned.
+fn trust(repo: &Repo, cache: StatCache, rules: &[u8; 32], whole: bool) -> Option<(StatCache, Header)> {
+    let header = cache.header()?;
+    let holds = header.rules == *rules && whole | true;
+    let anchored = super::refs::read(repo, &header.anchor_ref).is_ok_and(|id| id == Some(header.anchor));
+    (holds && anchored).then_some((cache, header))
+}
+
+impl Snapshot {
+    /// What was seen at `path`, if it was captured.
+    pub fn entry(&self, path: &BStr) -> Option<Entry> {
+        let (directory, name) = match path.rfind_byte(b'/') {
+            Some(at) => (path[..at].as_bstr(), path[at + 1..].as_bstr()),
+            None => (BStr::new(""), path),
+        };
+        let dir = self.cache.dir(self.cache.find_dir(directory)?);
+        let file = dir.file(dir.find_file(name)?);
+        let stat = if file.flags() & INDEX_STAT == 0 { file.stat() } else { FileStat::default() };
+        Some(Entry { mode: file.kind().mode()?, id: file.id().to_owned(), stat })
+    }
+
+    /// A reader of the repository's objects and those of this snapshot.
+    pub fn objects(&self, repo: &Repo) -> Objects {
+        Objects::new(repo.gix(), self.overlay.clone())
+    }
+
+    /// Adds an object to those of the snapshot.
+    pub(crate) fn add_object(&self, repo: &Repo, kind: gix::objs::Kind, data: &[u8]) -> Result<ObjectId, GitError> {
+        self.sink.writer(&repo.gix()).add(kind, data)
+    }
+
+    /// Writes the objects of the snapshot; they are on disk when this returns.
+    pub(crate) fn flush(&self, repo: &Repo) -> Result<(), GitError> {
+        self.sink.flush(&repo.gix())
+    }
+
+    /// Keeps what this snapshot learned for the next one. `anchor` is the commit, held by `anchor_ref`, that has all its
+    /// objects. A cache that cannot be written is not a failure: the next capture is slower, nothing else.
+    pub(crate) fn save_cache(&mut self, repo: &Repo, anchor: ObjectId, anchor_ref: &str) {
+        if !repo.config().stat_cache {
+            return;
+        }
+        let header = Header { anchor, anchor_ref: anchor_ref.to_owned(), ..self.header.clone() };
+        if !self.cache_changed && self.cache.header().is_some_and(|old| old.anchor == anchor && old.index == header.index) {
+            return;
+        }
+        self.cache.set_header(&header, sys::boot_id());
+        let path = cache_path(repo);
+        let temp = path.with_extension(format!("tmp{}", std::process::id()));
+        let written = std::fs::create_dir_all(repo.private_dir())
+            .and_then(|()| std::fs::write(&temp, self.cache.bytes()))
+            .and_then(|()| std::fs::rename(&temp, &path));
+        if written.is_err() {
+            let _ = std::fs::remove_file(&temp);
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
