@@ -112,6 +112,23 @@ impl Repo {
         WorktreeRef { id: self.worktree.clone(), path: path_bytes(&self.top) }
     }
 
+    /// All worktrees of the repository that are still there.
+    pub fn worktrees(&self) -> Vec<WorktreeRef> {
+        let gix = self.gix();
+        let mut found = vec![self.worktree_ref()];
+        let main = gix.main_repo().ok().and_then(|main| main.workdir()?.canonicalize().ok());
+        found.extend(main.map(|top| WorktreeRef { id: WorktreeId::main(), path: path_bytes(&top) }));
+        for linked in gix.worktrees().unwrap_or_default() {
+            if let Some(top) = linked.base().ok().and_then(|base| base.canonicalize().ok()) {
+                let Ok(id) = linked.id() else { continue };
+                found.push(WorktreeRef { id: WorktreeId::linked(&id.to_string()), path: path_bytes(&top) });
+            }
+        }
+        found.sort_by(|a, b| a.id.cmp(&b.id));
+        found.dedup();
+        found
+    }
+
     /// The `checkpoint.*` configuration in force.
     pub fn config(&self) -> &Config {
         &self.config

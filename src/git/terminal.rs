@@ -20,7 +20,8 @@ pub struct TerminalConfig {
 impl Repo {
     /// How the person wants the terminal to be used.
     pub fn terminal_config(&self) -> TerminalConfig {
-        let config = self.gix().config_snapshot();
+        let gix = self.gix();
+        let config = gix.config_snapshot();
         // A key without a value is true and has no text.
         let text = |key: &str| {
             let implied = || matches!(config.try_boolean(key), Ok(Some(true))).then(|| "true".to_owned());

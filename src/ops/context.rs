@@ -3,8 +3,13 @@
 use std::path::Path;
 
 use super::Error;
-use crate::git::Repo;
+use crate::git::{Repo, commit, refs};
+use crate::model::{Checkpoint, CheckpointId};
 use crate::store::Store;
+use crate::sys;
+
+/// The key in the database under which this repository's own origin stands.
+const ORIGIN: &str = "origin";
 
 /// An open repository with its database.
 pub struct Context {
@@ -15,10 +20,62 @@ pub struct Context {
 }
 
 impl Context {
-    /// Opens the repository around `directory` and its database.
+    /// Opens the repository around `directory` and its database. A database that was missing is filled from the refs.
     pub fn open(directory: &Path) -> Result<Context, Error> {
         let repo = Repo::open(directory)?;
         let store = Store::open(&repo.shared_dir())?;
-        Ok(Context { repo, store })
+        let mut context = Context { repo, store };
+        if context.store.was_created()? {
+            context.fill_from_refs()?;
+        }
+        Ok(context)
     }
+
+    /// What tells checkpoints of this repository from those that came from elsewhere: the machine's name and something unique.
+    pub fn origin(&mut self) -> Result<String, Error> {
+        if let Some(origin) = self.store.meta(ORIGIN)? {
+            return Ok(origin);
+        }
+        let random = CheckpointId::generate(sys::now_millis());
+        let origin = format!("{} {}", sys::host_name(), &random.as_str()[16..]);
+        Ok(self.store.meta_or_set(ORIGIN, &origin)?)
+    }
+
+    /// Makes rows for the refs of a database that is new. Numbers are given in order of time.
+    fn fill_from_refs(&mut self) -> Result<(), Error> {
+        let mut found: Vec<(Checkpoint, String)> = Vec::new();
+        for (name, id) in refs::list(&self.repo, refs::CHECKPOINTS)? {
+            // A ref that is no checkpoint of ours, or whose commit is missing, is for `doctor` to report.
+            if let Ok(Ok((checkpoint, origin))) = commit::read(&self.repo, id)
+                && checkpoint.ref_name() == name
+            {
+                found.push((checkpoint, origin));
+            }
+        }
+        found.sort_by(|(a, _), (b, _)| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        let names: Vec<_> = refs::list(&self.repo, refs::NAMES)?
+            .into_iter()
+            .filter_map(|(reference, id)| Some((refs::name_of_ref(&reference)?, id)))
+            .collect();
+        // Where the old database said which origin is this repository's own is lost; the newest checkpoint of a worktree that
+        // is still where it was is taken to be from here.
+        let here = found.iter().rev().find(|(checkpoint, _)| is_here(&self.repo, checkpoint)).map(|(_, origin)| origin.clone());
+        if let Some(here) = here.as_ref().filter(|_| self.store.is_writable()) {
+            self.store.meta_or_set(ORIGIN, here)?;
+        }
+        let checkpoints: Vec<Checkpoint> = found
+            .into_iter()
+            .map(|(checkpoint, origin)| {
+                let origin = if Some(&origin) == here.as_ref() { None } else { Some(origin) };
+                let names = names.iter().filter(|(_, id)| *id == checkpoint.commit).map(|(name, _)| name.clone()).collect();
+                Checkpoint { origin, names, ..checkpoint }
+            })
+            .collect();
+        Ok(self.store.insert_all(&checkpoints)?)
+    }
+}
+
+/// True if the worktree of `checkpoint` is one of this repository's, at the same place.
+fn is_here(repo: &Repo, checkpoint: &Checkpoint) -> bool {
+    repo.worktrees().iter().any(|worktree| *worktree == checkpoint.worktree)
 }

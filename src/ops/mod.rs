@@ -4,6 +4,7 @@ mod context;
 mod error;
 mod list;
 mod name;
+pub mod save;
 mod select;
 mod show;
 mod time;

@@ -20,6 +20,14 @@ impl Store {
         set.map(|_| ()).map_err(|e| self.error("write to", e))
     }
 
+    /// What is kept under `key`, which is `value` from now on if nothing was. Of several processes the first decides.
+    pub fn meta_or_set(&mut self, key: &str, value: &str) -> Result<String, StoreError> {
+        self.require_writable()?;
+        let set = self.db.execute("INSERT OR IGNORE INTO meta (key, value) VALUES (?1, ?2)", [key, value]);
+        set.map_err(|e| self.error("write to", e))?;
+        Ok(self.meta(key)?.unwrap_or_else(|| value.to_owned()))
+    }
+
     /// The session that a checkpoint of `worktree` belongs to when none is named.
     pub fn default_session(&self, worktree: &WorktreeId) -> Result<Option<SessionKey>, StoreError> {
         let found = self

@@ -160,7 +160,8 @@ impl Store {
         self.access == Access::ReadWrite
     }
 
-    pub(super) fn require_writable(&self) -> Result<(), StoreError> {
+    /// An error if nothing that is written would last.
+    pub fn require_writable(&self) -> Result<(), StoreError> {
         match self.access {
             Access::ReadWrite => Ok(()),
             Access::ReadOnly | Access::Memory => Err(StoreError::ReadOnly { path: self.path.clone(), source: None }),

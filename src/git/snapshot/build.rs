@@ -10,7 +10,7 @@ use gix::objs::tree::{Entry, EntryKind};
 use super::resolve::{Delta, DirKey, NewDir, Outcome};
 use super::stat_cache::{DirRef, DirStat, Record, RecordKind, StatCache, StatCacheWriter};
 use crate::git::GitError;
-use crate::git::index::{add_tree, join};
+use crate::git::index::add_tree;
 use crate::git::odb::ObjectWriter;
 
 /// Applies a delta to a cache.
@@ -199,9 +199,4 @@ fn push_entry(tree: &mut Tree, name: &BStr, kind: RecordKind, oid: ObjectId) {
     if let Some(mode) = kind.mode() {
         tree.entries.push(Entry { mode, filename: name.to_owned(), oid });
     }
-}
-
-/// The path of a record below its directory.
-pub(super) fn record_path(directory: &BStr, name: &BStr) -> BString {
-    join(directory, name)
 }

@@ -1,0 +1,222 @@
+//! Recording the state of the worktree as a checkpoint.
+//!
+//! Order: lock, capture, compare with the newest, write objects, write the ref, write the row. A file named `pending` beside
+//! the lock says which ref is being written, so that one whose row a crash left out gets it with the next capture.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use super::{Context, Error};
+use crate::git::lock::WorktreeLock;
+use crate::git::snapshot::{self, Keep, Snapshot};
+use crate::git::{GitError, commit, refs};
+use crate::model::{Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, trailers, validate_name};
+use crate::sys;
+
+/// What to record beside the state.
+#[derive(Debug, Clone, Default)]
+pub struct SaveRequest {
+    /// The text given with `-m`.
+    pub message: Option<String>,
+    /// A name for the checkpoint.
+    pub name: Option<String>,
+    /// The session that owns it; by default the worktree's own.
+    pub session: Option<SessionKey>,
+    /// What it is; by default what `step` and `turn` imply, else [`Kind::Manual`].
+    pub kind: Option<Kind>,
+    /// The pipeline stage that ended.
+    pub step: Option<String>,
+    /// The agent's turn that ended.
+    pub turn: Option<u32>,
+    /// Free keys and values.
+    pub meta: BTreeMap<String, String>,
+    /// Record even if nothing changed.
+    pub allow_empty: bool,
+}
+
+/// What a save came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SaveOutcome {
+    /// A checkpoint was recorded.
+    Captured(Checkpoint),
+    /// Nothing changed since this checkpoint, which holds the state already.
+    Unchanged(Checkpoint),
+    /// `checkpoint.enabled` is false.
+    Disabled,
+}
+
+impl SaveRequest {
+    fn kind(&self) -> Kind {
+        match (self.kind, self.turn, &self.step) {
+            (Some(kind), _, _) => kind,
+            (None, Some(_), _) => Kind::Turn,
+            (None, None, Some(_)) => Kind::Step,
+            (None, None, None) => Kind::Manual,
+        }
+    }
+
+    fn subject(&self, snapshot: &Snapshot) -> String {
+        let place = match (&snapshot.head.branch, snapshot.head.id) {
+            (Some(branch), _) => format!("on {branch}"),
+            (None, Some(id)) => format!("at {}", id.to_hex_with_len(8)),
+            (None, None) => "before the first commit".to_owned(),
+        };
+        match (self.kind(), &self.step, self.turn) {
+            (Kind::Step, Some(step), _) => format!("step {step} {place}"),
+            (Kind::Turn, _, Some(turn)) => format!("turn {turn} {place}"),
+            (Kind::TurnStart, _, Some(turn)) => format!("before turn {turn} {place}"),
+            (kind, _, _) => format!("{kind} checkpoint {place}"),
+        }
+    }
+}
+
+/// Records the state of the worktree, unless the newest checkpoint holds it already.
+pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome, Error> {
+    if !context.repo.config().enabled {
+        return Ok(SaveOutcome::Disabled);
+    }
+    if let Some(name) = &request.name {
+        validate_name(name)?;
+    }
+    context.store.require_writable()?;
+    let _lock = lock(context)?;
+    let mut snapshot = snapshot::take(&context.repo, Keep::Objects, &[])?;
+    // The end of an agent's turn is recorded in any case: its place in the conversation matters.
+    if !request.allow_empty
+        && request.kind() != Kind::Turn
+        && let Some(newest) = context.store.newest(context.repo.worktree_id())?
+        && holds(&newest, &snapshot)
+    {
+        snapshot.save_cache(&context.repo, newest.commit, &newest.ref_name());
+        let named = name_checkpoint(context, newest, request.name.as_deref())?;
+        return Ok(SaveOutcome::Unchanged(named));
+    }
+    let checkpoint = record(context, &mut snapshot, request)?;
+    Ok(SaveOutcome::Captured(name_checkpoint(context, checkpoint, request.name.as_deref())?))
+}
+
+/// Waits for the worktree's lock and finishes what a capture that died under it left.
+pub(super) fn lock(context: &mut Context) -> Result<WorktreeLock, Error> {
+    let lock = WorktreeLock::acquire(&context.repo, None)?;
+    let lock = lock.ok_or_else(|| Error::LockTimeout(context.repo.private_dir().join("lock").display().to_string()))?;
+    adopt_pending(context)?;
+    Ok(lock)
+}
+
+/// True if `checkpoint` holds the very state that `snapshot` saw.
+fn holds(checkpoint: &Checkpoint, snapshot: &Snapshot) -> bool {
+    checkpoint.tree == snapshot.tree
+        && checkpoint.index_tree == snapshot.index_tree
+        && checkpoint.head == snapshot.head.id
+        && checkpoint.intent_to_add == snapshot.intent_to_add
+}
+
+/// Records `snapshot` as a checkpoint. The caller holds the worktree's lock.
+pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequest) -> Result<Checkpoint, Error> {
+    let now = sys::now_millis();
+    let kind = request.kind();
+    let message = request.message.as_deref().and_then(trailers::normalize_message);
+    let subject =
+        message.as_deref().and_then(|text| text.lines().next()).map_or_else(|| request.subject(snapshot), str::to_owned);
+    let session = match &request.session {
+        Some(session) => session.clone(),
+        None => default_session(context)?,
+    };
+    let origin = context.origin()?;
+    let mut checkpoint = Checkpoint {
+        number: 0,
+        id: CheckpointId::generate(now),
+        session,
+        kind,
+        step: request.step.clone(),
+        turn: request.turn,
+        agent: None,
+        subject,
+        message,
+        commit: ObjectId::null(context.repo.hash_kind()),
+        tree: snapshot.tree,
+        index_tree: snapshot.index_tree,
+        head: snapshot.head.id,
+        branch: snapshot.head.branch.clone(),
+        operation: snapshot.operation.clone(),
+        created_at: now,
+        completed_at: (kind == Kind::Turn).then_some(now),
+        worktree: context.repo.worktree_ref(),
+        origin: None,
+        skipped: snapshot.skipped.clone(),
+        intent_to_add: snapshot.intent_to_add.clone(),
+        meta: request.meta.clone(),
+        names: Vec::new(),
+        stat: None,
+    };
+    let pending = pending_path(context);
+    fs::write(&pending, checkpoint.ref_name()).map_err(|source| GitError::io("write", &pending, source))?;
+    let recorded = commit::record(&context.repo, snapshot, &mut checkpoint, &origin);
+    let inserted = recorded.map_err(Error::from).and_then(|()| Ok(context.store.insert(&checkpoint)?));
+    let result = match inserted {
+        Ok(number) => Ok(Checkpoint { number, ..checkpoint }),
+        Err(error) => {
+            // All or nothing: without its row it could not be listed, so it is not left behind as a ref either.
+            let _ = refs::delete(&context.repo, &checkpoint.ref_name(), Some(checkpoint.commit));
+            Err(error)
+        }
+    };
+    let _ = fs::remove_file(&pending);
+    result
+}
+
+/// Gives `name` to `checkpoint`, in a ref and in the database. Whoever had it before loses it.
+pub(super) fn name_checkpoint(
+    context: &mut Context,
+    mut checkpoint: Checkpoint,
+    name: Option<&str>,
+) -> Result<Checkpoint, Error> {
+    let Some(name) = name else { return Ok(checkpoint) };
+    validate_name(name)?;
+    refs::set(&context.repo, &refs::name_ref(name), checkpoint.commit)?;
+    context.store.set_name(name, &checkpoint.id)?;
+    if !checkpoint.names.iter().any(|known| known == name) {
+        checkpoint.names.push(name.to_owned());
+        checkpoint.names.sort();
+    }
+    Ok(checkpoint)
+}
+
+/// The session of this worktree for checkpoints that no agent or pipeline asks for. Its key is unique, so that the sessions of
+/// two machines stay apart when they meet.
+fn default_session(context: &mut Context) -> Result<SessionKey, Error> {
+    let worktree = context.repo.worktree_id().clone();
+    if let Some(session) = context.store.default_session(&worktree)? {
+        return Ok(session);
+    }
+    let plain: String = worktree
+        .as_str()
+        .to_ascii_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '-' })
+        .take(32)
+        .collect();
+    let random = CheckpointId::generate(sys::now_millis());
+    let session = SessionKey::parse(&format!("{}-{}", plain.trim_matches('-'), &random.as_str()[18..]))?;
+    context.store.set_default_session(&worktree, &session)?;
+    Ok(session)
+}
+
+fn pending_path(context: &Context) -> PathBuf {
+    context.repo.private_dir().join("pending")
+}
+
+/// Gives a row to a ref that was written by a capture which then died.
+fn adopt_pending(context: &mut Context) -> Result<(), Error> {
+    let path = pending_path(context);
+    let Ok(name) = fs::read_to_string(&path) else { return Ok(()) };
+    if name.starts_with(refs::CHECKPOINTS)
+        && let Some(id) = refs::read(&context.repo, &name)?
+        && let Ok((checkpoint, _)) = commit::read(&context.repo, id)?
+    {
+        context.store.insert(&checkpoint)?;
+    }
+    fs::remove_file(&path).map_err(|source| GitError::io("remove", &path, source))?;
+    Ok(())
+}
