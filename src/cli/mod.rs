@@ -145,7 +145,6 @@ impl Global {
 }
 
 /// Opens the repository around the current directory, and lets its configuration decide about colour and pager.
-#[expect(dead_code, reason = "the commands that need it come next")]
 fn open(ui: &mut Ui) -> Result<Context, Failure> {
     let directory = std::env::current_dir().map_err(Failure::CurrentDirectory)?;
     let context = Context::open(&directory)?;

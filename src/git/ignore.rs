@@ -33,7 +33,7 @@ impl Ignore {
     ) -> Result<Ignore, GitError> {
         let mut directories = BTreeSet::from([BString::default()]);
         for path in paths {
-            directories.extend(path.find_iter("/").map(|at| path[..at].to_owned().into()));
+            directories.extend(path.find_iter("/").map(|at| path[..at].to_owned()));
         }
         let mut index = gix::index::State::new(objects.hash_kind());
         for directory in &directories {

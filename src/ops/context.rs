@@ -77,5 +77,5 @@ impl Context {
 
 /// True if the worktree of `checkpoint` is one of this repository's, at the same place.
 fn is_here(repo: &Repo, checkpoint: &Checkpoint) -> bool {
-    repo.worktrees().iter().any(|worktree| *worktree == checkpoint.worktree)
+    repo.worktrees().contains(&checkpoint.worktree)
 }

@@ -12,7 +12,7 @@ pub fn base_tree(context: &Context, checkpoint: &Checkpoint) -> Result<ObjectId,
     }
     match checkpoint.head {
         None => Ok(ObjectId::empty_tree(context.repo.hash_kind())),
-        Some(head) => Ok(tree_of(context.repo.gix(), head)?),
+        Some(head) => Ok(tree_of(&context.repo.gix(), head)?),
     }
 }
 

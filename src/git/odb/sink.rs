@@ -122,9 +122,8 @@ impl ObjectWriter<'_> {
                 std::mem::take(&mut state.packed)
             })
         };
-        match full {
-            Some(entries) => pack::write(&self.sink.directory, self.sink.hash, &entries)?,
-            None => {}
+        if let Some(entries) = full {
+            pack::write(&self.sink.directory, self.sink.hash, &entries)?
         }
         Ok(id)
     }

@@ -21,7 +21,7 @@ pub(super) fn seed(cache: Option<&StatCache>, state: &State, header: &Header, re
         state,
         nodes: &nodes,
         known: if cache.is_none() { known_trees(state) } else { Default::default() },
-        index_time: i64::from(state.timestamp().unix_seconds()) * 1_000_000_000 + i64::from(state.timestamp().nanoseconds()),
+        index_time: state.timestamp().unix_seconds() * 1_000_000_000 + i64::from(state.timestamp().nanoseconds()),
         reread,
         writer: StatCacheWriter::new(state.object_hash(), cache),
     };
