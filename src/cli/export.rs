@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output::Ui;
+use super::output::{Ui, plural};
+use crate::model::SessionKey;
+use crate::ops::handoff::{ExportRequest, export};
 
 /// Options of `export`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Write to this file [default: standard output]
+    /// Write to this file
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Take the checkpoints of one session
@@ -27,6 +29,18 @@ pub struct Args {
 }
 
 /// Runs `export`.
-pub fn run(_args: &Args, _ui: &mut Ui) -> Result<Exit, Failure> {
-    Err(Failure::NotAvailable("export"))
+pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    if args.with_memory {
+        return Err(Failure::NotAvailable("export --with-memory"));
+    }
+    let Some(output) = &args.output else { return Err(Failure::Usage("name the file to write with -o".into())) };
+    let context = super::open(ui)?;
+    let request = ExportRequest {
+        selectors: args.selectors.clone(),
+        session: args.session.as_deref().map(SessionKey::parse).transpose()?,
+        since: args.since.clone(),
+    };
+    let exported = export(&context, &request, output)?;
+    ui.say(format!("{} written to {}", plural(exported.len() as u64, "checkpoint"), output.display()));
+    Ok(Exit::Done)
 }

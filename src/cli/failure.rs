@@ -195,6 +195,7 @@ fn git(error: &GitError) -> Account {
         GitError::UnsupportedIndex(_) => Account::new("unsupported-index", Exit::Fatal),
         GitError::Filter { .. } => Account::new("filter-failed", Exit::Fatal),
         GitError::ObjectMissing(_) => Account::new("object-missing", Exit::Fatal),
+        GitError::BadBundle(_) => Account::new("bad-bundle", Exit::Fatal),
         GitError::RefExists(_) => Account::new("ref-exists", Exit::Fatal),
         GitError::Io { .. } => Account::new("io", Exit::Fatal),
         GitError::Other { .. } => Account::new("git", Exit::Fatal),

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output::Ui;
+use super::output::{Ui, plural, sanitize};
+use crate::ops::handoff::import;
 
 /// Options of `import`.
 #[derive(Debug, clap::Args)]
@@ -12,12 +13,19 @@ pub struct Args {
     /// Check the file and print what it holds, and write nothing
     #[arg(short = 'n', long)]
     pub verify_only: bool,
-    /// The file that `export` wrote; `-` for standard input
+    /// The file that `export` wrote
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub file: PathBuf,
 }
 
 /// Runs `import`.
-pub fn run(_args: &Args, _ui: &mut Ui) -> Result<Exit, Failure> {
-    Err(Failure::NotAvailable("import"))
+pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let mut context = super::open(ui)?;
+    let imported = import(&mut context, &args.file, args.verify_only)?;
+    let verb = if args.verify_only { "can be imported" } else { "imported" };
+    ui.say(format!("{} {verb}, {} known already", plural(imported.new.len() as u64, "checkpoint"), imported.known.len()));
+    for name in &imported.taken {
+        ui.warn(format!("the name `{}` belongs to another checkpoint here and was left there", sanitize(name)));
+    }
+    Ok(Exit::Done)
 }

@@ -1,7 +1,5 @@
 //! `git checkpoint save`.
 
-use std::io::Write;
-
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::{Ui, plural, sanitize};

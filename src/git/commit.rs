@@ -55,8 +55,7 @@ fn write(
 }
 
 /// Reads the checkpoint that the commit `id` holds, with the origin it was written on.
-pub fn read(repo: &Repo, id: ObjectId) -> Result<Result<(Checkpoint, String), trailers::TrailerError>, GitError> {
-    let gix = repo.gix();
+pub fn read(gix: &gix::Repository, id: ObjectId) -> Result<Result<(Checkpoint, String), trailers::TrailerError>, GitError> {
     let object = gix.find_object(id).map_err(|_| GitError::ObjectMissing(id))?;
     if object.kind != Kind::Commit {
         return Ok(Err(trailers::TrailerError::NotACheckpoint));

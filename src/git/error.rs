@@ -32,6 +32,8 @@ pub enum GitError {
     },
     #[error("object {0} is missing")]
     ObjectMissing(gix::ObjectId),
+    #[error("the bundle is refused: {0}")]
+    BadBundle(String),
     #[error("the ref `{0}` exists already")]
     RefExists(String),
     #[error("cannot {action} `{}`", path.display())]

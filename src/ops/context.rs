@@ -9,7 +9,7 @@ use crate::store::Store;
 use crate::sys;
 
 /// The key in the database under which this repository's own origin stands.
-const ORIGIN: &str = "origin";
+pub(super) const ORIGIN: &str = "origin";
 
 /// An open repository with its database.
 pub struct Context {
@@ -46,7 +46,7 @@ impl Context {
         let mut found: Vec<(Checkpoint, String)> = Vec::new();
         for (name, id) in refs::list(&self.repo, refs::CHECKPOINTS)? {
             // A ref that is no checkpoint of ours, or whose commit is missing, is for `doctor` to report.
-            if let Ok(Ok((checkpoint, origin))) = commit::read(&self.repo, id)
+            if let Ok(Ok((checkpoint, origin))) = commit::read(&self.repo.gix(), id)
                 && checkpoint.ref_name() == name
             {
                 found.push((checkpoint, origin));

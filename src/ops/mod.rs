@@ -2,6 +2,7 @@
 
 mod context;
 mod error;
+pub mod handoff;
 mod list;
 mod name;
 pub mod save;

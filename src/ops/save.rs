@@ -213,7 +213,7 @@ fn adopt_pending(context: &mut Context) -> Result<(), Error> {
     let Ok(name) = fs::read_to_string(&path) else { return Ok(()) };
     if name.starts_with(refs::CHECKPOINTS)
         && let Some(id) = refs::read(&context.repo, &name)?
-        && let Ok((checkpoint, _)) = commit::read(&context.repo, id)?
+        && let Ok((checkpoint, _)) = commit::read(&context.repo.gix(), id)?
     {
         context.store.insert(&checkpoint)?;
     }
