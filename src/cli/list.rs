@@ -6,7 +6,12 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::output::Ui;
 use super::parse;
+use super::render::format::{Format, Shown};
+use super::render::list::{Layout, Worktrees};
+use super::render::{self, json};
 use crate::model::Kind;
+use crate::ops::{self, ListRequest};
+use crate::sys;
 
 /// Options of `list`.
 #[derive(Debug, clap::Args)]
@@ -50,6 +55,56 @@ pub struct Args {
 }
 
 /// Runs `list`.
-pub fn run(_args: &Args, _ui: &mut Ui) -> Result<Exit, Failure> {
-    Err(Failure::NotAvailable("list"))
+pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let format = args.format.as_deref().map(Format::parse).transpose().map_err(Failure::Usage)?;
+    let context = super::open(ui)?;
+    let checkpoints = ops::list(&context, &args.request())?;
+    if ui.wants_json() {
+        ui.json(&json::list(&checkpoints))?;
+        return Ok(Exit::Done);
+    }
+    ui.page()?;
+    let now = sys::now_millis();
+    let end: u8 = if args.nul { 0 } else { b'\n' };
+    if let Some(format) = format {
+        let shown = if ui.is_terminal() { Shown::Terminal } else { Shown::Exact };
+        let mut line = Vec::new();
+        for checkpoint in &checkpoints {
+            line.clear();
+            format.write(checkpoint, now, shown, &mut line);
+            line.push(end);
+            ui.out().write_all(&line)?;
+        }
+        return Ok(Exit::Done);
+    }
+    // Looking at the worktree costs more than the list; a program that reads it has `save --exit-code` for that question.
+    let current = if ui.is_terminal() { ops::current(&context, &checkpoints) } else { None };
+    let layout = Layout {
+        styles: ui.styles(),
+        width: ui.is_terminal().then(|| ui.width()),
+        now,
+        current: current.as_ref(),
+        worktrees: if args.all_worktrees { Worktrees::All } else { Worktrees::One },
+        end,
+    };
+    render::list::write(ui.out(), &checkpoints, &layout, |_, _| Ok(()))?;
+    if checkpoints.is_empty() {
+        ui.say("no checkpoints");
+    }
+    Ok(Exit::Done)
+}
+
+impl Args {
+    fn request(&self) -> ListRequest {
+        ListRequest {
+            all_worktrees: self.all_worktrees,
+            session: self.session.clone(),
+            kinds: self.kind.clone(),
+            since: self.since.clone(),
+            until: self.until.clone(),
+            grep: self.grep.clone(),
+            limit: self.limit,
+            reverse: self.reverse,
+        }
+    }
 }

@@ -13,6 +13,7 @@ mod name;
 mod panic;
 mod parse;
 mod redo;
+mod render;
 mod restore;
 mod save;
 mod show;

@@ -3,6 +3,10 @@
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::Ui;
+use super::render::format::{Format, Shown};
+use super::render::{self, json};
+use crate::ops::select;
+use crate::sys;
 
 /// Options of `show`.
 #[derive(Debug, clap::Args)]
@@ -14,7 +18,7 @@ pub struct Args {
     #[arg(long, group = "part")]
     pub stat: bool,
     /// Add what it changed as a patch
-    #[arg(short, long, group = "part")]
+    #[arg(short, long, group = "part", conflicts_with = "json")]
     pub patch: bool,
     /// Add the files it changed and how
     #[arg(long, group = "part")]
@@ -23,11 +27,37 @@ pub struct Args {
     #[arg(long, group = "part")]
     pub manifest: bool,
     /// Print it in your own format, such as `%(number) %(subject)`
-    #[arg(long, value_name = "FMT", group = "part")]
+    #[arg(long, value_name = "FMT", group = "part", conflicts_with = "json")]
     pub format: Option<String>,
 }
 
 /// Runs `show`.
-pub fn run(_args: &Args, _ui: &mut Ui) -> Result<Exit, Failure> {
-    Err(Failure::NotAvailable("show"))
+pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let format = args.format.as_deref().map(Format::parse).transpose().map_err(Failure::Usage)?;
+    let context = super::open(ui)?;
+    let checkpoint = select(&context.repo, &context.store, args.selector.as_deref().unwrap_or("@"))?;
+    if ui.wants_json() {
+        ui.json(&json::show(&checkpoint))?;
+        return Ok(Exit::Done);
+    }
+    ui.page()?;
+    let now = sys::now_millis();
+    if let Some(format) = format {
+        let shown = if ui.is_terminal() { Shown::Terminal } else { Shown::Exact };
+        let mut line = Vec::new();
+        format.write(&checkpoint, now, shown, &mut line);
+        line.push(b'\n');
+        ui.out().write_all(&line)?;
+        return Ok(Exit::Done);
+    }
+    if args.manifest {
+        render::show::manifest(ui.out(), &checkpoint.skipped, "")?;
+        if checkpoint.is_complete() {
+            ui.say("nothing was left out");
+        }
+        return Ok(Exit::Done);
+    }
+    let styles = ui.styles();
+    render::show::write(ui.out(), &checkpoint, now, &styles)?;
+    Ok(Exit::Done)
 }

@@ -13,14 +13,16 @@ use super::{Cli, save};
 /// Reads the command line. On help, version or an error, prints it and returns how to end.
 pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Exit> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let parsed = Cli::try_parse_from(&arguments).and_then(|cli| match &cli.command {
-        Some(_) if cli.save != save::Args::default() => {
-            let message = "the options of save stand after `save`, not before another command";
-            Err(Cli::command().error(ErrorKind::ArgumentConflict, message))
-        }
-        Some(_) | None => Ok(cli),
-    });
-    parsed.map_err(|error| tell(&error, &arguments))
+    read(&arguments).map_err(|error| tell(&error, &arguments))
+}
+
+fn read(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let cli = Cli::try_parse_from(arguments)?;
+    if cli.command.is_some() && cli.save != save::Args::default() {
+        let message = "the options of save stand after `save`, not before another command";
+        return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
+    }
+    Ok(cli)
 }
 
 fn tell(error: &clap::Error, arguments: &[OsString]) -> Exit {
@@ -63,7 +65,8 @@ mod tests {
     use super::*;
 
     fn read(words: &[&str]) -> Result<Cli, clap::Error> {
-        Cli::try_parse_from(std::iter::once("git-checkpoint").chain(words.iter().copied()))
+        let words: Vec<OsString> = ["git-checkpoint"].iter().chain(words).map(OsString::from).collect();
+        super::read(&words)
     }
 
     #[test]
@@ -90,9 +93,7 @@ mod tests {
 
     #[test]
     fn options_of_save_before_another_command_are_refused() {
-        let words = ["git-checkpoint", "-m", "x", "list"].map(OsString::from);
-
-        assert_eq!(parse(words).unwrap_err(), Exit::Usage);
+        assert_eq!(read(&["-m", "x", "list"]).unwrap_err().kind(), ErrorKind::ArgumentConflict);
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use regex::{Regex, RegexBuilder};
 
+use super::save::holds;
 use super::time::{Edge, parse_time};
 use super::{Context, Error};
-use crate::model::{Checkpoint, Kind, SessionKey};
+use crate::git::snapshot::{self, Keep};
+use crate::model::{Checkpoint, CheckpointId, Kind, SessionKey};
 use crate::store::Filter;
 use crate::sys;
 
@@ -46,6 +48,17 @@ pub fn list(context: &Context, request: &ListRequest) -> Result<Vec<Checkpoint>,
     Ok(list)
 }
 
+/// Which of `checkpoints` the worktree equals now, index and HEAD included: the one made last, if there are several. Looks at
+/// the worktree but writes nothing; a worktree that cannot be looked at equals none.
+pub fn current(context: &Context, checkpoints: &[Checkpoint]) -> Option<CheckpointId> {
+    let worktree = context.repo.worktree_id();
+    let own = || checkpoints.iter().filter(|c| c.worktree.id == *worktree && c.origin.is_none());
+    own().next()?;
+    let snapshot = snapshot::take(&context.repo, Keep::Memory, &[]).ok()?;
+    let equal = own().filter(|checkpoint| holds(checkpoint, &snapshot));
+    equal.max_by_key(|checkpoint| checkpoint.number).map(|checkpoint| checkpoint.id.clone())
+}
+
 fn filter(context: &Context, request: &ListRequest, narrowed_later: bool) -> Result<Filter, Error> {
     let now = sys::now_millis();
     let time = |text: &Option<String>, option: &str, edge| match text {
@@ -79,6 +92,7 @@ fn matches(grep: &Regex, checkpoint: &Checkpoint) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::save::{SaveRequest, save};
     use crate::ops::testing::Fixture;
     use crate::store::testing::sample;
 
@@ -135,5 +149,23 @@ mod tests {
         assert_eq!(message(since), "`soon` after `--since` is no time");
         assert_eq!(message(grep), "`(` after `--grep` is no regular expression");
         assert!(message(session).starts_with("invalid session key `A B`"));
+    }
+
+    #[test]
+    fn the_state_that_the_worktree_is_in_is_the_current_one() {
+        let mut fixture = Fixture::new();
+        let file = fixture.folder.path().join("file");
+        let save = |fixture: &mut Fixture| save(&mut fixture.context, &SaveRequest::default()).unwrap();
+        save(&mut fixture);
+        std::fs::write(&file, "two\n").unwrap();
+        save(&mut fixture);
+        let all = list(&fixture.context, &ListRequest::default()).unwrap();
+        let current = |fixture: &Fixture| current(&fixture.context, &all);
+
+        assert_eq!(current(&fixture), Some(all[0].id.clone()));
+        std::fs::write(&file, "three\n").unwrap();
+        assert_eq!(current(&fixture), None);
+        std::fs::write(&file, "one\n").unwrap();
+        assert_eq!(current(&fixture), Some(all[1].id.clone()));
     }
 }

@@ -12,7 +12,7 @@ mod time;
 
 pub use context::Context;
 pub use error::Error;
-pub use list::{ListRequest, list};
+pub use list::{ListRequest, current, list};
 pub use name::{Named, delete_name, name};
 pub use select::select;
 pub use show::base_tree;

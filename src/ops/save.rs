@@ -105,7 +105,7 @@ pub(super) fn lock(context: &mut Context) -> Result<WorktreeLock, Error> {
 }
 
 /// True if `checkpoint` holds the very state that `snapshot` saw.
-fn holds(checkpoint: &Checkpoint, snapshot: &Snapshot) -> bool {
+pub(super) fn holds(checkpoint: &Checkpoint, snapshot: &Snapshot) -> bool {
     checkpoint.tree == snapshot.tree
         && checkpoint.index_tree == snapshot.index_tree
         && checkpoint.head == snapshot.head.id

@@ -1,0 +1,6 @@
+//! From values to text, without any input or output.
+
+pub mod format;
+pub mod json;
+pub mod list;
+pub mod show;
