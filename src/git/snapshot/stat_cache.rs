@@ -431,20 +431,18 @@ impl StatCacheWriter {
     /// Puts the parts together.
     pub(super) fn finish(self, header: &Header, boot: u64) -> StatCache {
         let StatCacheWriter { hash, dirs, files, file_count, names, .. } = self;
-        let tail = header.intent_to_add.iter().flat_map(|path| path.iter().copied().chain([0])).collect::<Vec<u8>>();
-        let mut bytes = Vec::with_capacity(HEADER_LEN + dirs.len() + files.len() + names.len() + tail.len());
+        let mut bytes = Vec::with_capacity(HEADER_LEN + dirs.len() + files.len() + names.len());
         bytes.resize(HEADER_LEN, 0);
         bytes[..8].copy_from_slice(MAGIC);
         bytes[8] = hash.len_in_bytes() as u8;
-        bytes[9] = u8::from(header.index_tree.is_none());
         let dir_count = dirs.len() / DIR_LEN;
-        for (at, value) in [(12, dir_count as u32), (16, file_count), (20, names.len() as u32), (28, tail.len() as u32)] {
+        for (at, value) in [(12, dir_count as u32), (16, file_count), (20, names.len() as u32)] {
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
         }
-        for part in [dirs, files, names, tail] {
+        for part in [dirs, files, names] {
             bytes.extend_from_slice(&part);
         }
-        let names_at = bytes.len() - u32_at(&bytes, 20) as usize - u32_at(&bytes, 28) as usize;
+        let names_at = bytes.len() - u32_at(&bytes, 20) as usize;
         let mut cache = StatCache { bytes, hash, dirs: dir_count, files: file_count as usize, names_at };
         cache.set_header(header, boot);
         cache
@@ -452,10 +450,18 @@ impl StatCacheWriter {
 }
 
 impl StatCache {
-    /// Replaces the header, but for the intent-to-add paths, which belong to the index it was built with.
+    /// Replaces the header whole, with the intent-to-add paths behind the names.
     pub(super) fn set_header(&mut self, header: &Header, boot: u64) {
+        self.bytes.truncate(self.names_at + u32_at(&self.bytes, 20) as usize);
+        for path in &header.intent_to_add {
+            self.bytes.extend_from_slice(path);
+            self.bytes.push(0);
+        }
+        let tail_len = header.intent_to_add.iter().map(|path| path.len() as u32 + 1).sum::<u32>();
         let b = &mut self.bytes;
         let mut put = |at: usize, value: &[u8]| b[at..at + value.len()].copy_from_slice(value);
+        put(9, &[u8::from(header.index_tree.is_none())]);
+        put(28, &tail_len.to_le_bytes());
         put(32, &boot.to_le_bytes());
         put(40, &header.stamp_ns.to_le_bytes());
         put(48, &header.index.stat.ino.to_le_bytes());
@@ -570,6 +576,21 @@ mod tests {
             assert_eq!(cache.find_dir(path.into()).map(|i| cache.dir(i).path().to_string()), Some(path.to_string()));
         }
         assert_eq!(cache.find_dir("a/c".into()), None);
+    }
+
+    #[test]
+    fn a_replaced_header_is_read_back_whole() {
+        let mut cache = sample();
+        for replaced in [
+            Header { index_tree: Some(ObjectId::empty_tree(HashKind::Sha1)), intent_to_add: vec!["later".into()], ..header() },
+            Header { index_tree: None, intent_to_add: Vec::new(), stamp_ns: 78, ..header() },
+        ] {
+            cache.set_header(&replaced, 42);
+
+            let read = StatCache::from_bytes(cache.bytes().to_vec(), HashKind::Sha1, 42).unwrap();
+            assert_eq!(read.header().unwrap(), replaced);
+            assert_eq!(read.dir(0).find_file("file".into()), Some(1));
+        }
     }
 
     #[test]
