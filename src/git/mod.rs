@@ -11,6 +11,7 @@ pub mod facts;
 pub mod filter;
 pub mod ignore;
 pub(crate) mod index;
+pub mod index_edit;
 pub mod lock;
 pub mod objects;
 mod odb;
@@ -19,6 +20,8 @@ pub mod refs;
 pub mod snapshot;
 pub mod stat;
 mod terminal;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use config::{Config, parse_duration};
 pub use date::parse_date;
