@@ -39,6 +39,29 @@ pub fn tree_of(gix: &gix::Repository, id: ObjectId) -> Result<ObjectId, GitError
     Ok(commit.tree_id().map_err(|source| GitError::other(format!("read commit {id}"), source))?.detach())
 }
 
+/// How many commits `head` has that `base` has not; none if `head` does not descend from `base`, or that cannot be told.
+pub fn commits_since(repo: &Repo, head: Option<ObjectId>, base: Option<ObjectId>) -> Result<Option<usize>, GitError> {
+    let Some(head) = head else { return Ok(None) };
+    let gix = repo.gix();
+    let mut walk = gix.rev_walk([head]);
+    if let Some(base) = base {
+        let common = gix.merge_base(head, base).ok().flatten();
+        if common.is_none_or(|common| common != base) {
+            return Ok(None);
+        }
+        walk = walk.with_hidden([base]);
+    }
+    let Ok(commits) = walk.all() else { return Ok(None) };
+    let mut count = 0;
+    for commit in commits {
+        if commit.is_err() {
+            return Ok(None);
+        }
+        count += 1;
+    }
+    Ok(Some(count))
+}
+
 /// The operation in progress in this worktree, by the word that git uses for it.
 pub fn operation(repo: &Repo) -> Option<String> {
     let word = match repo.gix().state()? {

@@ -10,7 +10,10 @@ use gix::filter::plumbing::pipeline::convert::to_worktree::Options;
 use gix::filter::plumbing::pipeline::convert::{ToGitOutcome, ToWorktreeOutcome};
 use gix::worktree::stack::state::attributes::Source;
 
-use super::{GitError, Repo, os_path};
+use gix::oid;
+
+use super::ignore::files_above;
+use super::{GitError, Objects, Repo, os_path};
 
 /// Applies clean and smudge filters. Each thread takes its own; long-running filter processes live as long as it does.
 pub struct Filters {
@@ -31,6 +34,22 @@ pub enum Cleaned<R> {
 impl Filters {
     /// Filters as attributes in the worktree (and, for attribute files that are not checked out, in `index`) set them.
     pub fn new(repo: &Repo, index: Arc<gix::index::State>) -> Result<Filters, GitError> {
+        Self::with(repo, index, Source::WorktreeThenIdMapping)
+    }
+
+    /// Filters as the attribute files of `tree` set them, for writing its files: what is in the worktree may say something else.
+    /// Only directories above `paths` are looked at, so only those may be asked for.
+    pub fn of_tree<'a>(
+        repo: &Repo,
+        objects: &Objects,
+        tree: &oid,
+        paths: impl Iterator<Item = &'a BStr>,
+    ) -> Result<Filters, GitError> {
+        let index = files_above(objects, tree, paths, b".gitattributes")?;
+        Self::with(repo, Arc::new(index), Source::IdMapping)
+    }
+
+    fn with(repo: &Repo, index: Arc<gix::index::State>, source: Source) -> Result<Filters, GitError> {
         let failed = |source| GitError::other("set up filters", source);
         let gix = repo.gix();
         let mut options = gix::filter::Pipeline::options(&gix).map_err(failed)?;
@@ -38,7 +57,7 @@ impl Filters {
         options.crlf_roundtrip_check = CrlfRoundTripCheck::Skip;
         let context = gix.command_context().map_err(failed)?;
         let pipeline = gix::filter::plumbing::Pipeline::new(context, gix.object_hash(), options);
-        let attributes = gix.attributes_only(&index, Source::WorktreeThenIdMapping).map_err(failed)?.detach();
+        let attributes = gix.attributes_only(&index, source).map_err(failed)?.detach();
         Ok(Filters { pipeline, attributes, repo: gix, index })
     }
 

@@ -31,22 +31,7 @@ impl Ignore {
         tree: &oid,
         paths: impl Iterator<Item = &'a BStr>,
     ) -> Result<Ignore, GitError> {
-        let mut directories = BTreeSet::from([BString::default()]);
-        for path in paths {
-            directories.extend(path.find_iter("/").map(|at| path[..at].to_owned()));
-        }
-        let mut index = gix::index::State::new(objects.hash_kind());
-        for directory in &directories {
-            if let Some(id) = find_rules(objects, tree, directory.as_ref())? {
-                let mut path = directory.clone();
-                if !path.is_empty() {
-                    path.push(b'/');
-                }
-                path.extend_from_slice(b".gitignore");
-                index.dangerously_push_entry(Stat::default(), id, Flags::empty(), Mode::FILE, path.as_ref());
-            }
-        }
-        index.sort_entries();
+        let index = files_above(objects, tree, paths, b".gitignore")?;
         Self::with(repo, &index, Source::IdMapping)
     }
 
@@ -66,19 +51,45 @@ impl Ignore {
     }
 }
 
-/// The id of `<directory>/.gitignore` in `tree`, if it is a file there.
-fn find_rules(objects: &Objects, tree: &oid, directory: &BStr) -> Result<Option<gix::ObjectId>, GitError> {
+/// An index of the files called `name` that `tree` has in the directories above `paths`.
+pub(super) fn files_above<'a>(
+    objects: &Objects,
+    tree: &oid,
+    paths: impl Iterator<Item = &'a BStr>,
+    name: &[u8],
+) -> Result<gix::index::State, GitError> {
+    let mut directories = BTreeSet::from([BString::default()]);
+    for path in paths {
+        directories.extend(path.find_iter("/").map(|at| path[..at].to_owned()));
+    }
+    let mut index = gix::index::State::new(objects.hash_kind());
+    for directory in &directories {
+        if let Some(id) = find_file(objects, tree, directory.as_ref(), name)? {
+            let mut path = directory.clone();
+            if !path.is_empty() {
+                path.push(b'/');
+            }
+            path.extend_from_slice(name);
+            index.dangerously_push_entry(Stat::default(), id, Flags::empty(), Mode::FILE, path.as_ref());
+        }
+    }
+    index.sort_entries();
+    Ok(index)
+}
+
+/// The id of `<directory>/<file>` in `tree`, if it is a file there.
+fn find_file(objects: &Objects, tree: &oid, directory: &BStr, file: &[u8]) -> Result<Option<gix::ObjectId>, GitError> {
     let mut current = tree.to_owned();
     let mut data = Vec::new();
-    for name in directory.split_str("/").filter(|name| !name.is_empty()).chain([b".gitignore".as_slice()]) {
+    for name in directory.split_str("/").filter(|name| !name.is_empty()) {
         objects.read(&current, &mut data)?;
-        let entry =
-            TreeRefIter::from_bytes(&data, objects.hash_kind()).filter_map(Result::ok).find(|entry| entry.filename == name);
-        match entry {
+        let mut entries = TreeRefIter::from_bytes(&data, objects.hash_kind()).filter_map(Result::ok);
+        match entries.find(|entry| entry.filename == name) {
             Some(entry) if entry.mode.is_tree() => current = entry.oid.to_owned(),
-            Some(entry) if entry.mode.is_blob() && name == b".gitignore" => return Ok(Some(entry.oid.to_owned())),
             _ => return Ok(None),
         }
     }
-    Ok(None)
+    objects.read(&current, &mut data)?;
+    let mut entries = TreeRefIter::from_bytes(&data, objects.hash_kind()).filter_map(Result::ok);
+    Ok(entries.find(|entry| entry.filename == file && entry.mode.is_blob()).map(|entry| entry.oid.to_owned()))
 }

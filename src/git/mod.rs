@@ -16,14 +16,16 @@ pub mod lock;
 pub mod objects;
 mod odb;
 mod open;
+pub mod pathspec;
 pub mod refs;
+pub mod restore;
 pub mod snapshot;
 pub mod stat;
 mod terminal;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use config::{Config, parse_duration};
+pub use config::{Config, MainWorktree, parse_duration};
 pub use date::parse_date;
 pub use error::GitError;
 pub use objects::Objects;

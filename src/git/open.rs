@@ -87,6 +87,11 @@ impl Repo {
         &self.top
     }
 
+    /// `directory` relative to the top, if it is the top or below it.
+    pub fn prefix(&self, directory: &Path) -> Option<PathBuf> {
+        Some(directory.canonicalize().ok()?.strip_prefix(&self.top).ok()?.to_owned())
+    }
+
     /// Where this worktree's index lies.
     pub fn index_path(&self) -> PathBuf {
         self.git_dir.join("index")

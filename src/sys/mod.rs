@@ -1,6 +1,8 @@
 //! Facts of the running process and machine: the environment, the clock, signals.
 
 pub mod env;
+pub mod fault;
+pub mod process;
 pub mod signals;
 
 use std::time::{SystemTime, UNIX_EPOCH};

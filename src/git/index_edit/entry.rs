@@ -50,7 +50,6 @@ impl StatData {
 
     /// What git would record of a file with this `stat(2)`. Numbers are cut to 32 bits, as git cuts them.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the format keeps the low 32 bits")]
-    #[expect(clippy::unnecessary_cast, reason = "the field types of stat(2) differ between platforms")]
     pub fn of(stat: &rustix::fs::Stat) -> StatData {
         let fields = [
             stat.st_ctime as u32,
@@ -121,8 +120,10 @@ impl<'a> Entry<'a> {
         self.mode() == DIRECTORY_MODE
     }
 
-    pub(super) fn is_intent_to_add(&self) -> bool {
-        self.extended & INTENT_TO_ADD != 0
+    /// True if `other` says the same, apart from stat data.
+    pub(super) fn is_same_content(&self, other: &Entry<'_>) -> bool {
+        let content = |entry: &Entry<'_>| (entry.mode(), entry.flags, entry.extended);
+        self.path == other.path && self.id == other.id && content(self) == content(other)
     }
 
     pub(super) fn is_skip_worktree(&self) -> bool {

@@ -17,7 +17,7 @@ use crate::git::GitError;
 /// * `EOIE` and `IEOT` go: they hold offsets and only save time.
 /// * Others whose name begins with an upper-case letter are kept, as far as they are known to hold no paths or offsets.
 pub(super) fn carry_over(rest: &[u8], edits: &BTreeMap<BString, Edit>, hash: Kind) -> Result<Vec<u8>, GitError> {
-    let edited = |edit: &Edit| !matches!(edit, Edit::Refresh(_));
+    let edited = |edit: &Edit| !matches!(edit, Edit::Refresh { .. });
     let changed = edits.values().any(edited);
     let mut out = Vec::new();
     for extension in Extensions(rest) {

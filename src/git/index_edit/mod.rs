@@ -33,8 +33,13 @@ pub enum Edit {
     Remove,
     /// The path is in the index with this content. Flags set by `git update-index` stay if it was there before.
     Put(Put),
-    /// Content and flags stay, the stat data is this.
-    Refresh(StatData),
+    /// Content and flags stay. If the content is this blob, the stat data is this.
+    Refresh {
+        /// What the file is known to hold.
+        id: ObjectId,
+        /// Its stat data.
+        stat: StatData,
+    },
 }
 
 /// The content of an index entry.
@@ -74,11 +79,6 @@ impl Edits {
         self.map.is_empty()
     }
 
-    /// Every edit, sorted by path.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&BString, &mut Edit)> {
-        self.map.iter_mut()
-    }
-
     /// The bytes of the index that follows from `source` and the edits.
     ///
     /// `is_current(path, id, mode)` tells whether the file at `path` is known to have that content; it is asked for entries
@@ -105,7 +105,7 @@ impl Edits {
             // An unmerged path has several entries in a row; an edit replaces them all.
             let edit = match edits.peek() {
                 Some((path, edit)) if path.as_bstr() == entry.path && entry.stage() != 0 => {
-                    if !matches!(edit, Edit::Refresh(_)) {
+                    if !matches!(edit, Edit::Refresh { .. }) {
                         continue;
                     }
                     None
@@ -116,11 +116,11 @@ impl Edits {
             match edit {
                 Some(Edit::Remove) => {}
                 Some(Edit::Put(put)) => writer.push(&edited(entry, put)),
-                Some(Edit::Refresh(stat)) => {
+                Some(Edit::Refresh { id, stat }) if entry.id == id.as_slice() => {
                     entry.stat = stat.with_mode(entry.mode());
                     writer.push(&entry);
                 }
-                None => {
+                Some(Edit::Refresh { .. }) | None => {
                     if entry.is_as_young_as(source.modified_s) && !is_current(entry.path, &entry.id(), entry.mode()) {
                         entry.stat.forget_size();
                     }
@@ -196,16 +196,17 @@ impl Source {
         Ok(Source { bytes, hash, modified_s: modified_s.into() })
     }
 
-    /// Paths that are intent-to-add, with the modes of their entries.
-    pub fn intent_to_add(&self) -> Result<Vec<(BString, u32)>, GitError> {
-        let mut paths = Vec::new();
-        let mut entries = Entries::read(&self.bytes, self.hash)?;
-        while let Some(entry) = entries.next()? {
-            if entry.is_intent_to_add() {
-                paths.push((entry.path.to_owned(), entry.mode()));
+    /// True if the other index has the same entries, whatever it knows of their files.
+    pub fn has_entries_of(&self, other: &Source) -> Result<bool, GitError> {
+        let mut ours = Entries::read(&self.bytes, self.hash)?;
+        let mut theirs = Entries::read(&other.bytes, other.hash)?;
+        loop {
+            match (ours.next()?, theirs.next()?) {
+                (None, None) => return Ok(true),
+                (Some(a), Some(b)) if a.is_same_content(&b) => {}
+                _ => return Ok(false),
             }
         }
-        Ok(paths)
     }
 
     /// Paths whose entries stand for files that are not to be in the worktree, directories of a sparse index among them (those

@@ -37,7 +37,7 @@ impl<'a> Editor<'a> {
 
     fn write_if(self, current: impl Fn(&BStr) -> bool) -> &'a TestRepo {
         let repo = self.repo.open();
-        let objects = Objects::new(repo.gix().clone(), std::sync::Arc::default());
+        let objects = Objects::new(repo.gix(), std::sync::Arc::default());
         let source = Source::read(&repo.index_path(), repo.hash_kind()).unwrap();
         let bytes = self.edits.apply(&source, &objects, &mut |path, _, _| current(path)).unwrap();
         std::fs::write(repo.index_path(), bytes).unwrap();
@@ -277,7 +277,7 @@ fn fresh_stat_data_makes_git_read_nothing_again() {
     repo.write("a", "a");
     let stat = statat(CWD, repo.path("a"), AtFlags::SYMLINK_NOFOLLOW).unwrap();
 
-    Editor::new(&repo).edit("a", Edit::Refresh(StatData::of(&stat))).write();
+    Editor::new(&repo).edit("a", Edit::Refresh { id: repo.id("HEAD:a"), stat: StatData::of(&stat) }).write();
 
     assert_eq!(repo.git(&["diff-files"]), "", "diff-files trusts stat data only");
     assert_eq!(repo.git(&["ls-files", "-s", "a"]), format!("100644 {} 0\ta", repo.id("HEAD:a")));

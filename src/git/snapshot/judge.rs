@@ -359,7 +359,7 @@ fn fstat(file: &File) -> Result<FileStat, GitError> {
 
 /// True if the directory at `path` is the top of a repository of its own, in git's sense: its `.git` is a git directory, or
 /// a file that points to one or cannot be read (`setup.c:is_nonbare_repository_dir`).
-pub(super) fn is_repository(repo: &Repo, path: &BStr) -> bool {
+pub(crate) fn is_repository(repo: &Repo, path: &BStr) -> bool {
     let git = repo.top().join(os_path(path)).join(".git");
     let Ok(metadata) = std::fs::symlink_metadata(&git) else { return false };
     if metadata.is_dir() {

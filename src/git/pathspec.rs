@@ -1,0 +1,79 @@
+//! Pathspecs (gitglossary(7)) as they are typed after `--`.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::pathspec::{Defaults, Search};
+
+use super::{GitError, Repo};
+
+/// Tells which paths some pathspecs mean. Without any, they mean every path.
+pub struct Pathspec {
+    search: Option<RefCell<Search>>,
+    patterns: Vec<BString>,
+}
+
+impl Pathspec {
+    /// Pathspecs typed by a person who stands in `directory`.
+    pub fn parse(repo: &Repo, directory: &Path, patterns: &[BString]) -> Result<Pathspec, GitError> {
+        if patterns.is_empty() {
+            return Ok(Pathspec { search: None, patterns: Vec::new() });
+        }
+        let bad = |pattern: &BStr, why: String| GitError::other(format!("understand the pathspec `{pattern}`"), why);
+        let parse = |pattern: &BString| {
+            gix::pathspec::parse(pattern, Defaults::default()).map_err(|error| bad(pattern.as_bstr(), error.to_string()))
+        };
+        let parsed = patterns.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let prefix = repo.prefix(directory);
+        let search = Search::from_specs(parsed, prefix.as_deref(), repo.top())
+            .map_err(|error| bad(patterns[0].as_bstr(), error.to_string()))?;
+        Ok(Pathspec { search: Some(RefCell::new(search)), patterns: patterns.to_vec() })
+    }
+
+    /// True if every path is meant.
+    pub fn is_everything(&self) -> bool {
+        self.search.is_none()
+    }
+
+    /// The pathspecs as they were typed.
+    pub fn patterns(&self) -> &[BString] {
+        &self.patterns
+    }
+
+    /// True if the file at `path` is meant.
+    pub fn includes(&self, path: &BStr) -> bool {
+        let Some(search) = &self.search else { return true };
+        let found = search
+            .borrow_mut()
+            .pattern_matching_relative_path(path, Some(false), &mut |_, _, _, _| false)
+            .map(|found| found.is_excluded());
+        found.is_some_and(|excluded| !excluded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::testing::TestRepo;
+
+    #[test]
+    fn pathspecs_are_relative_to_where_the_person_stands() {
+        let test = TestRepo::new();
+        test.write("a/b/f", "");
+        let repo = test.open();
+        let includes = |directory: &str, patterns: &[&str], path: &str| {
+            let patterns: Vec<BString> = patterns.iter().map(|pattern| (*pattern).into()).collect();
+            Pathspec::parse(&repo, &test.path(directory), &patterns).unwrap().includes(path.into())
+        };
+
+        assert!(includes("a", &["b"], "a/b/f"));
+        assert!(!includes("a", &["b"], "b/f"));
+        assert!(includes("a", &[":/c"], "c"));
+        assert!(includes("a", &["../x*"], "xyz"));
+        assert!(includes("", &["*.rs", ":!a"], "b.rs"));
+        assert!(!includes("", &["*.rs", ":!a"], "a/b.rs"));
+        assert!(includes("", &[], "anything"));
+        assert!(Pathspec::parse(&repo, &test.top(), &["../out".into()]).is_err());
+    }
+}

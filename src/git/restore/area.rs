@@ -1,0 +1,191 @@
+//! Folders where parts of a restore are kept aside: new files before they are put in place, old files afterwards.
+//!
+//! A rename moves a file only within one file system. The folder in the git directory serves every path that is on the same
+//! one; for others a folder is made as high up in the worktree as their file system reaches.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use gix::bstr::{BStr, BString, ByteSlice};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatxFlags, accessat, fstat, mkdirat, openat, statx, unlinkat};
+use rustix::io::Errno;
+
+use super::dirs::{Top, is_directory, split};
+use super::op::Op;
+use crate::git::{GitError, Repo, os_path};
+use crate::sys::fault;
+
+/// The opened folders. The first is the one in the git directory.
+pub(super) struct Areas {
+    folder: PathBuf,
+    folders: Vec<(BString, OwnedFd)>,
+}
+
+/// A file system as far as renames reach: bind mounts of one device are apart as well.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Reach {
+    device: (u32, u32),
+    mount: u64,
+}
+
+impl Areas {
+    /// Makes the folder in the git directory.
+    pub(super) fn create(folder: PathBuf) -> Result<Areas, GitError> {
+        let made = fault::point().and_then(|()| std::fs::create_dir(&folder));
+        made.map_err(|source| GitError::io("create", &folder, source))?;
+        let handle = open(&folder)?;
+        Ok(Areas { folder, folders: vec![(BString::default(), handle)] })
+    }
+
+    /// Opens the folders that the journal of another process names. One that is gone held nothing any more.
+    pub(super) fn reopen(repo: &Repo, folder: PathBuf, others: &[BString]) -> Result<Areas, GitError> {
+        std::fs::create_dir_all(&folder).map_err(|source| GitError::io("create", &folder, source))?;
+        let mut folders = vec![(BString::default(), open(&folder)?)];
+        let top = Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))?;
+        for path in others {
+            let handle = top.parent(path.as_bstr()).and_then(|(parent, name)| match make_in(&parent, name) {
+                Err(Errno::EXIST) => Ok(open_in(&parent, name)?),
+                other => Ok(other?),
+            });
+            let handle = handle.map_err(|source| GitError::io("open", repo.top().join(os_path(path)), source))?;
+            folders.push((path.clone(), handle));
+        }
+        Ok(Areas { folder, folders })
+    }
+
+    /// Decides where the parts of each of `ops` are kept, and makes the folders that are needed.
+    pub(super) fn assign(&mut self, repo: &Repo, top: &Top, key: &str, ops: &mut [Op]) -> Result<(), GitError> {
+        let home = Reach::of(self.folders[0].1.as_fd()).map_err(|error| GitError::io("look at", &self.folder, error))?;
+        let mut reaches: Vec<Reach> = vec![home];
+        let mut known: HashMap<BString, usize> = HashMap::new();
+        for op in ops {
+            let directory = nearest_directory(top, op.path.as_bstr());
+            if let Some(area) = known.get(&directory) {
+                op.area = *area;
+                continue;
+            }
+            let reach = top.directory(directory.as_bstr()).and_then(|handle| Ok(Reach::of(handle.as_fd())?));
+            let reach = reach.map_err(|source| GitError::io("look at", repo.top().join(os_path(&directory)), source))?;
+            op.area = match reaches.iter().position(|known| *known == reach) {
+                Some(area) => area,
+                None => {
+                    self.make_folder(repo, top, directory.as_bstr(), reach, key)?;
+                    reaches.push(reach);
+                    reaches.len() - 1
+                }
+            };
+            known.insert(directory, op.area);
+        }
+        Ok(())
+    }
+
+    fn make_folder(&mut self, repo: &Repo, top: &Top, below: &BStr, reach: Reach, key: &str) -> Result<(), GitError> {
+        let mut highest = below.to_owned();
+        let mut directory = below;
+        while !directory.is_empty() {
+            directory = split(directory).0;
+            let usable = top.directory(directory).is_ok_and(|handle| {
+                Reach::of(handle.as_fd()).is_ok_and(|found| found == reach)
+                    && accessat(&*handle, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+            });
+            if usable {
+                highest = directory.to_owned();
+            }
+        }
+        let name = format!(".git-checkpoint-{key}");
+        let path = if highest.is_empty() { BString::from(name.as_str()) } else { format_path(&highest, &name) };
+        let made = top.directory(highest.as_bstr()).and_then(|handle| {
+            fault::point()?;
+            Ok(make_in(&handle, name.as_bytes())?)
+        });
+        let handle = made.map_err(|source| GitError::io("create", repo.top().join(os_path(&path)), source))?;
+        self.folders.push((path, handle));
+        Ok(())
+    }
+
+    /// The folder for an op.
+    pub(super) fn of(&self, op: &Op) -> BorrowedFd<'_> {
+        self.folder_of(op.area)
+    }
+
+    /// The folder with a number.
+    pub(super) fn folder_of(&self, area: usize) -> BorrowedFd<'_> {
+        self.folders[area].1.as_fd()
+    }
+
+    /// Removes one part of an op, if it is there.
+    pub(super) fn remove(&self, op: &Op, name: &str) -> Result<(), GitError> {
+        match unlinkat(self.of(op), name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(GitError::io("remove", self.folder.join(name), error)),
+        }
+    }
+
+    /// The folders in the worktree.
+    pub(super) fn others(&self) -> Vec<BString> {
+        self.folders[1..].iter().map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Removes the folders with all that is kept in them.
+    pub(super) fn discard(self, top: &Path, ops: &[Op]) {
+        for op in ops.iter().filter(|op| op.area != 0) {
+            for name in [op.new_slot(), op.old_slot()] {
+                let _ = unlinkat(self.of(op), &*name, AtFlags::empty());
+            }
+        }
+        for (path, _) in &self.folders[1..] {
+            let _ = std::fs::remove_dir(top.join(os_path(path)));
+        }
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn format_path(directory: &BString, name: &str) -> BString {
+    [directory.as_bytes(), b"/", name.as_bytes()].concat().into()
+}
+
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+fn make_in(parent: &OwnedFd, name: &[u8]) -> Result<OwnedFd, Errno> {
+    mkdirat(parent, name, Mode::RWXU)?;
+    open_in(parent, name)
+}
+
+fn open_in(parent: &OwnedFd, name: &[u8]) -> Result<OwnedFd, Errno> {
+    openat(parent, name, FOLDER, Mode::empty())
+}
+
+fn open(folder: &Path) -> Result<OwnedFd, GitError> {
+    openat(CWD, folder, FOLDER, Mode::empty()).map_err(|source| GitError::io("open", folder, source))
+}
+
+/// The nearest directory above `path` that is there.
+pub(super) fn nearest_directory(top: &Top, path: &BStr) -> BString {
+    let mut directory = split(path).0;
+    while !directory.is_empty() {
+        if top.stat(directory).is_ok_and(|stat| stat.as_ref().is_some_and(is_directory)) {
+            break;
+        }
+        directory = split(directory).0;
+    }
+    directory.to_owned()
+}
+
+impl Reach {
+    fn of(directory: BorrowedFd<'_>) -> Result<Reach, Errno> {
+        let mask = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+        match statx(directory, "", AtFlags::EMPTY_PATH, mask) {
+            Ok(found) => {
+                let has_mount = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+                let mount = if has_mount { found.stx_mnt_id } else { 0 };
+                Ok(Reach { device: (found.stx_dev_major, found.stx_dev_minor), mount })
+            }
+            Err(Errno::NOSYS | Errno::PERM) => {
+                let device = fstat(directory)?.st_dev;
+                Ok(Reach { device: (rustix::fs::major(device), rustix::fs::minor(device)), mount: 0 })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What the index becomes: as it was captured, or HEAD's where HEAD moved.
+
+use std::collections::BTreeSet;
+
+use gix::ObjectId;
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::objs::tree::EntryKind;
+use rustix::fs::Stat;
+use serde::{Deserialize, Serialize};
+
+use super::dirs::Top;
+use super::identity::Identity;
+use super::journal::text;
+use super::op::Op;
+use super::plan::{Target, side_of};
+use crate::git::diff::tree_changes;
+use crate::git::facts::Head;
+use crate::git::index_edit::{Edit, Edits, Put, Source, StatData};
+use crate::git::snapshot::Entry;
+use crate::git::stat::FileStat;
+use crate::git::{GitError, Objects, Repo};
+
+/// Which state the index is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexMode {
+    /// The one that was captured; HEAD is still where it was then.
+    Captured,
+    /// HEAD's.
+    Head,
+    /// It is left alone.
+    Kept,
+}
+
+impl IndexMode {
+    /// The word used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            IndexMode::Captured => "captured",
+            IndexMode::Head => "head",
+            IndexMode::Kept => "kept",
+        }
+    }
+
+    /// The mode that fits `target`, with HEAD where it is now.
+    pub fn for_target(target: &Target, head: &Head) -> IndexMode {
+        if target.index_tree.is_some() && target.head == head.id { IndexMode::Captured } else { IndexMode::Head }
+    }
+}
+
+/// What is to become of one path in the index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexEdit {
+    #[serde(with = "text::path")]
+    path: BString,
+    /// None if it leaves the index.
+    put: Option<IndexPut>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct IndexPut {
+    mode: u16,
+    #[serde(with = "text::id")]
+    id: ObjectId,
+    intent_to_add: bool,
+    skip_worktree: bool,
+}
+
+/// The index now.
+pub struct IndexNow<'a> {
+    /// Its tree.
+    pub tree: ObjectId,
+    /// Paths that are intent-to-add.
+    pub intent_to_add: &'a [BString],
+    /// Where HEAD is.
+    pub head: &'a Head,
+    /// Paths that stay outside the sparse checkout.
+    pub outside: BTreeSet<BString>,
+}
+
+/// The edits that bring the index to what `mode` says, for the paths that `includes` lets through.
+pub fn edits(
+    objects: &Objects,
+    now: &IndexNow<'_>,
+    target: &Target,
+    mode: IndexMode,
+    includes: &dyn Fn(&BStr) -> bool,
+) -> Result<Vec<IndexEdit>, GitError> {
+    let none = Vec::new();
+    let (tree, announced) = match (mode, target.index_tree) {
+        (IndexMode::Kept, _) => return Ok(Vec::new()),
+        (IndexMode::Captured, Some(tree)) => (tree, &target.intent_to_add),
+        (IndexMode::Captured, None) | (IndexMode::Head, _) => (now.head.tree, &none),
+    };
+    let mut edits: std::collections::BTreeMap<BString, Option<IndexPut>> = std::collections::BTreeMap::new();
+    for path in now.intent_to_add.iter().filter(|path| !announced.contains(path)) {
+        edits.insert(path.clone(), None);
+    }
+    for change in tree_changes(objects, &now.tree, &tree)? {
+        let skip_worktree = now.outside.contains(&change.path);
+        let put = change.new.map(|side| IndexPut { mode: side.mode.value(), id: side.id, intent_to_add: false, skip_worktree });
+        edits.insert(change.path, put);
+    }
+    let empty = ObjectId::empty_blob(objects.hash_kind());
+    for path in announced.iter().filter(|path| !now.intent_to_add.contains(path)) {
+        let mode = side_of(objects, &target.tree, path.as_bstr())?.map_or(EntryKind::Blob as u16, |side| side.mode.value());
+        edits.insert(path.clone(), Some(IndexPut { mode, id: empty, intent_to_add: true, skip_worktree: false }));
+    }
+    Ok(edits.into_iter().filter(|(path, _)| includes(path.as_bstr())).map(|(path, put)| IndexEdit { path, put }).collect())
+}
+
+/// What the capture before the restore saw at a path.
+pub type Seen<'a> = dyn Fn(&BStr) -> Option<Entry> + 'a;
+
+/// The bytes of the new index; none if it is to stay as it is.
+pub(super) fn bytes(
+    repo: &Repo,
+    objects: &Objects,
+    edits: &[IndexEdit],
+    ops: &[Op],
+    seen: &Seen<'_>,
+) -> Result<Option<Vec<u8>>, GitError> {
+    let top = Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))?;
+    let files = Files { top, ops, seen };
+    let mut wanted = Edits::default();
+    for edit in edits {
+        let edit = match &edit.put {
+            None => (edit.path.clone(), Edit::Remove),
+            Some(put) => (edit.path.clone(), Edit::Put(files.put(edit.path.as_bstr(), put))),
+        };
+        wanted.set(edit.0, edit.1);
+    }
+    for op in ops {
+        let Some(new) = &op.new else { continue };
+        if wanted.get(op.path.as_bstr()).is_none()
+            && let Some(stat) = files.written(op)
+        {
+            wanted.set(op.path.clone(), Edit::Refresh { id: new.id, stat });
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let source = Source::read(&repo.index_path(), repo.hash_kind())?;
+    wanted.apply(&source, objects, &mut |path, id, _| files.content(path).is_some_and(|known| known.as_ref() == id)).map(Some)
+}
+
+/// The files of the worktree, as far as their content is known.
+struct Files<'a> {
+    top: Top,
+    ops: &'a [Op],
+    seen: &'a Seen<'a>,
+}
+
+impl Files<'_> {
+    fn put(&self, path: &BStr, put: &IndexPut) -> Put {
+        let stat = if put.intent_to_add || self.content(path) != Some(put.id) { None } else { self.proven(path) };
+        Put {
+            mode: put.mode.into(),
+            id: put.id,
+            intent_to_add: put.intent_to_add,
+            skip_worktree: put.skip_worktree,
+            stat: stat.unwrap_or_default(),
+        }
+    }
+
+    fn op(&self, path: &BStr) -> Option<&Op> {
+        self.ops.binary_search_by(|op| op.path.as_bstr().cmp(path)).ok().map(|at| &self.ops[at])
+    }
+
+    /// The blob that the file at `path` makes.
+    fn content(&self, path: &BStr) -> Option<ObjectId> {
+        match self.op(path) {
+            Some(op) => op.new.as_ref().map(|new| new.id),
+            None => (self.seen)(path).map(|entry| entry.id),
+        }
+    }
+
+    /// Stat data under which the file at `path` has that content.
+    fn proven(&self, path: &BStr) -> Option<StatData> {
+        if let Some(op) = self.op(path) {
+            return self.written(op);
+        }
+        let expected = (self.seen)(path)?.stat;
+        self.stat(path).filter(|stat| FileStat::of(stat) == expected).map(|stat| StatData::of(&stat))
+    }
+
+    fn written(&self, op: &Op) -> Option<StatData> {
+        let expected: Identity = op.new.as_ref()?.file?;
+        self.stat(op.path.as_bstr()).filter(|stat| expected.is(stat)).map(|stat| StatData::of(&stat))
+    }
+
+    fn stat(&self, path: &BStr) -> Option<Stat> {
+        self.top.stat(path).ok().flatten()
+    }
+}

@@ -1,0 +1,119 @@
+//! Which differences a restore leaves alone on purpose.
+
+use std::collections::BTreeSet;
+
+use gix::bstr::{BStr, BString, ByteSlice};
+
+use super::dirs::ancestors;
+use super::plan::{KeepReason, Obstacle, Planner, Target, side_of};
+use crate::git::ignore::Ignore;
+use crate::git::index_edit::Source;
+use crate::git::{GitError, Objects, index};
+use crate::model::Skipped;
+
+/// Takes out of the plan what is to stay as it is.
+pub(super) fn decide(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
+    keep_uncaptured(planner, target);
+    keep_absent(planner, objects, target)?;
+    keep_ignored(planner, objects, target)
+}
+
+/// A path in the manifest of either side: one of the trees does not know what is there.
+fn keep_uncaptured(planner: &mut Planner<'_>, target: &Target) {
+    let then = Manifest::of(&target.skipped);
+    let now = Manifest::of(planner.now.skipped);
+    let deletes = std::mem::take(&mut planner.deletes);
+    for path in deletes {
+        if then.covers(path.as_bstr()) || now.covers(path.as_bstr()) {
+            planner.keep(path, KeepReason::NotCaptured);
+        } else {
+            planner.deletes.insert(path);
+        }
+    }
+    let writes = std::mem::take(&mut planner.writes);
+    for (path, write) in writes {
+        if then.covers(path.as_bstr()) {
+            planner.keep(path, KeepReason::NotCaptured);
+            continue;
+        }
+        if write.replaces && now.covers(path.as_bstr()) {
+            planner.object(Obstacle::NotCaptured, path.as_bstr());
+        }
+        planner.writes.insert(path, write);
+    }
+}
+
+/// A path that the index keeps although there is no file: outside a sparse checkout it stays so. Elsewhere there is nothing to
+/// delete, and what is written replaces nothing.
+fn keep_absent(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
+    let is_absent = |path: &BString| (planner.now.seen)(path.as_bstr()).is_none();
+    let absent: Vec<BString> = planner.deletes.iter().filter(|path| is_absent(path)).cloned().collect();
+    let replaced = planner.writes.iter().filter(|(_, write)| write.replaces);
+    let unseen: Vec<BString> = replaced.map(|(path, _)| path).filter(|path| is_absent(path)).cloned().collect();
+    if absent.is_empty() && unseen.is_empty() {
+        return Ok(());
+    }
+    let outside: BTreeSet<BString> =
+        Source::read(&planner.repo.index_path(), planner.repo.hash_kind())?.skip_worktree()?.into_iter().collect();
+    let is_outside = |path: &BString| outside.contains(path) || in_sparse_directory(&outside, path.as_bstr());
+    for path in absent.into_iter() {
+        if planner.stat(path.as_bstr())?.is_some() {
+            continue;
+        }
+        planner.deletes.remove(&path);
+        if is_outside(&path) {
+            planner.keep(path, KeepReason::OutsideSparseCheckout);
+        }
+    }
+    for path in unseen {
+        if planner.stat(path.as_bstr())?.is_some() {
+            continue;
+        }
+        let Some(write) = planner.writes.get_mut(&path) else { continue };
+        write.replaces = false;
+        // A file that differed from the index when the target was captured must have been there.
+        let in_index = target.index_tree.map(|tree| side_of(objects, &tree, path.as_bstr())).transpose()?.flatten();
+        if is_outside(&path) && in_index == Some(write.new) {
+            planner.writes.remove(&path);
+            planner.keep(path, KeepReason::OutsideSparseCheckout);
+        }
+    }
+    Ok(())
+}
+
+fn in_sparse_directory(outside: &BTreeSet<BString>, path: &BStr) -> bool {
+    ancestors(path).any(|directory| outside.contains(&BString::from([directory.as_bytes(), b"/"].concat())))
+}
+
+/// A path that is ignored, by the rules in force or by those of the target, is not deleted.
+fn keep_ignored(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
+    if planner.deletes.is_empty() {
+        return Ok(());
+    }
+    let state = index::load(planner.repo, objects)?;
+    let mut now = Ignore::worktree(planner.repo, &state)?;
+    let mut then = Ignore::of_tree(planner.repo, objects, &target.tree, planner.deletes.iter().map(|path| path.as_bstr()))?;
+    let deletes = std::mem::take(&mut planner.deletes);
+    for path in deletes {
+        let ignored = now.is_ignored(path.as_bstr(), false)? || then.is_ignored(path.as_bstr(), false)?;
+        if ignored && !planner.scope.deletable.contains(&path) {
+            planner.keep(path, KeepReason::Ignored);
+        } else {
+            planner.deletes.insert(path);
+        }
+    }
+    Ok(())
+}
+
+/// Paths that a capture left out, each with everything below it.
+struct Manifest<'a>(BTreeSet<&'a BStr>);
+
+impl<'a> Manifest<'a> {
+    fn of(skipped: &'a [Skipped]) -> Manifest<'a> {
+        Manifest(skipped.iter().map(|skipped| skipped.path.as_bstr()).collect())
+    }
+
+    fn covers(&self, path: &BStr) -> bool {
+        !self.0.is_empty() && (self.0.contains(path) || ancestors(path).any(|directory| self.0.contains(directory)))
+    }
+}

@@ -1,0 +1,41 @@
+//! Putting the worktree back: the part of a restore that touches files.
+//!
+//! ```text
+//!   Session::begin   folder, journal (preparing), index.lock
+//!        │           ── the capture before the restore is taken here, then Plan::make ──
+//!   Session::stage   new contents, aside
+//!        │           ── the pre-restore checkpoint is recorded here ──
+//!   Session::apply   journal (applying), renames, verify, index
+//!        │           ── the row for undo is recorded here ──
+//!   Applied::finish  journal gone: the restore is done; what was kept aside is discarded
+//! ```
+//!
+//! A failure before `apply` leaves nothing behind, one within it is taken back. A process that dies within it leaves the journal,
+//! by which [`Recovery`] finishes the restore or takes it back. Which checkpoint is meant, and why, is not known here.
+
+mod apply;
+mod area;
+mod dirs;
+mod export;
+mod identity;
+mod in_the_way;
+mod index;
+mod index_lock;
+mod journal;
+mod keep;
+mod op;
+mod plan;
+mod recover;
+mod session;
+mod stage;
+mod swap;
+mod verify;
+
+pub use export::{Export, export};
+pub use index::{IndexEdit, IndexMode, IndexNow, edits as index_edits};
+pub use journal::Purpose;
+pub use op::OpKind;
+pub use plan::{KeepReason, Kept, Now, Obstacle, Plan, Scope, Step, Target};
+pub use recover::{Aborted, Pending, Recovery, pending};
+pub use session::{Applied, ApplyError, Begun, Session, add_failures, check};
+pub use stage::Attributes;

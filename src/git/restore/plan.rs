@@ -1,0 +1,344 @@
+//! What a restore does to the worktree, worked out from two trees and the files that stand in the way.
+//!
+//! Only paths in which the two trees differ are ever looked at, so ignored files, nested repositories and everything else that
+//! is in neither tree cannot be touched. Nothing is changed here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::objs::tree::EntryKind;
+use gix::{ObjectId, oid};
+use rustix::fs::{FileType, Stat};
+use serde::{Deserialize, Serialize};
+
+use super::dirs::{Top, ancestors, is_below, is_directory, split};
+use super::identity::Identity;
+use super::in_the_way;
+use super::journal::text;
+use super::keep;
+use super::op::{NewFile, Op, OpKind};
+use crate::git::diff::{Change, Side, tree_changes};
+use crate::git::stat::FileStat;
+use crate::git::{GitError, Objects, Repo};
+use crate::model::Skipped;
+
+/// The worktree as the capture before the restore saw it.
+pub struct Now<'a> {
+    /// The tree of the capture.
+    pub tree: ObjectId,
+    /// What the capture left out.
+    pub skipped: &'a [Skipped],
+    /// The stat under which the file at a path has the content that the tree gives it; none if there is no file.
+    pub seen: &'a dyn Fn(&BStr) -> Option<FileStat>,
+}
+
+/// What the worktree is to be.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The tree of the files.
+    pub tree: ObjectId,
+    /// The tree of the index; none if it had unmerged entries.
+    pub index_tree: Option<ObjectId>,
+    /// HEAD when the target was captured.
+    pub head: Option<ObjectId>,
+    /// Paths that were intent-to-add.
+    pub intent_to_add: Vec<BString>,
+    /// What the target does not hold.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Which paths a restore is about, and which of them it may delete although they are ignored.
+pub struct Scope<'a> {
+    /// True for a path that the restore is about.
+    pub includes: &'a dyn Fn(&BStr) -> bool,
+    /// Ignored paths that an earlier restore created, which an undo takes back.
+    pub deletable: BTreeSet<BString>,
+    /// The directory that the person stands in, relative to the top; it is not removed just because it became empty.
+    pub standing_in: Option<BString>,
+}
+
+/// Why a path that differs is left as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeepReason {
+    /// Ignored by the rules now, or by those of the checkpoint.
+    Ignored,
+    /// A submodule or another repository.
+    Repository,
+    /// The checkpoint or the capture before the restore does not hold it.
+    NotCaptured,
+    /// Outside the sparse checkout.
+    OutsideSparseCheckout,
+}
+
+/// A path that differs and is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kept {
+    /// Relative to the top.
+    pub path: BString,
+    /// Why.
+    pub reason: KeepReason,
+}
+
+/// What makes a plan impossible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Obstacle {
+    /// A directory that may not be written.
+    Unwritable,
+    /// A FIFO, socket or device where a file must go.
+    SpecialFile,
+    /// A repository, or another worktree, where a file must go.
+    Repository,
+    /// A file that would be overwritten cannot be captured first.
+    NotCaptured,
+    /// A blob of the checkpoint is not in the repository.
+    ObjectMissing,
+    /// A filter failed on the content of a file.
+    Filter,
+}
+
+/// A directory that is to be removed once it is empty.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DropDir {
+    #[serde(with = "text::path")]
+    pub(super) path: BString,
+    /// Its permissions, for taking the restore back.
+    pub(super) mode: u32,
+    /// A file must go where it stands.
+    pub(super) required: bool,
+}
+
+/// One line of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step<'a> {
+    /// What is done.
+    pub kind: OpKind,
+    /// To which path.
+    pub path: &'a BStr,
+}
+
+/// What a restore does.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub(super) ops: Vec<Op>,
+    /// Parents first.
+    pub(super) make_dirs: Vec<BString>,
+    /// Children first.
+    pub(super) drop_dirs: Vec<DropDir>,
+    /// What differs and is left alone, sorted.
+    pub kept: Vec<Kept>,
+    /// Files in the way that the capture has to take in first; the plan holds only if this is empty.
+    pub to_capture: Vec<BString>,
+    /// What makes the plan impossible, sorted.
+    pub obstacles: BTreeMap<Obstacle, BTreeSet<BString>>,
+}
+
+impl Plan {
+    /// Works out how to get from `now` to `target`.
+    pub fn make(repo: &Repo, objects: &Objects, now: &Now<'_>, target: &Target, scope: &Scope<'_>) -> Result<Plan, GitError> {
+        let changes = tree_changes(objects, &now.tree, &target.tree)?;
+        let changes = changes.into_iter().filter(|change| (scope.includes)(change.path.as_bstr()));
+        let mut planner = Planner::empty(repo, now, scope)?;
+        changes.for_each(|change| planner.sort_in(change));
+        keep::decide(&mut planner, objects, target)?;
+        in_the_way::examine(&mut planner)?;
+        planner.check_objects(objects);
+        planner.finish()
+    }
+
+    /// Files in the way that are still not captured make the plan impossible.
+    pub fn refuse_uncaptured(mut self) -> Plan {
+        if !self.to_capture.is_empty() {
+            let paths = std::mem::take(&mut self.to_capture);
+            self.obstacles.entry(Obstacle::NotCaptured).or_default().extend(paths);
+        }
+        self
+    }
+
+    /// The steps, sorted by path.
+    pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
+        self.ops.iter().map(|op| Step { kind: op.kind(), path: op.path.as_bstr() })
+    }
+
+    /// How many files are written and deleted.
+    pub fn counts(&self) -> (usize, usize) {
+        let deleted = self.ops.iter().filter(|op| op.kind() == OpKind::Delete).count();
+        (self.ops.len() - deleted, deleted)
+    }
+
+    /// True if the worktree is what it is to be.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty() && self.make_dirs.is_empty() && self.drop_dirs.is_empty()
+    }
+}
+
+/// A plan in the making.
+pub(super) struct Planner<'a> {
+    pub(super) repo: &'a Repo,
+    pub(super) top: Top,
+    pub(super) now: &'a Now<'a>,
+    pub(super) scope: &'a Scope<'a>,
+    /// Files to be written.
+    pub(super) writes: BTreeMap<BString, Write>,
+    /// Files to be deleted.
+    pub(super) deletes: BTreeSet<BString>,
+    /// Submodules that are to be there as empty directories if nothing else is.
+    pub(super) gitlinks: BTreeSet<BString>,
+    pub(super) make_dirs: BTreeSet<BString>,
+    /// Directories in whose place a file must go.
+    pub(super) cleared_dirs: BTreeMap<BString, u32>,
+    pub(super) plan: Plan,
+}
+
+/// A file to be written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Write {
+    pub(super) new: Side,
+    /// The capture saw a file there.
+    pub(super) replaces: bool,
+}
+
+impl<'a> Planner<'a> {
+    fn empty(repo: &'a Repo, now: &'a Now<'a>, scope: &'a Scope<'a>) -> Result<Planner<'a>, GitError> {
+        let top = Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))?;
+        Ok(Planner {
+            repo,
+            top,
+            now,
+            scope,
+            writes: BTreeMap::new(),
+            deletes: BTreeSet::new(),
+            gitlinks: BTreeSet::new(),
+            make_dirs: BTreeSet::new(),
+            cleared_dirs: BTreeMap::new(),
+            plan: Plan::default(),
+        })
+    }
+
+    fn sort_in(&mut self, change: Change) {
+        let is_link = |side: &Side| side.mode.kind() == EntryKind::Commit;
+        let Change { path, old, new } = change;
+        let had_repository = old.as_ref().is_some_and(is_link);
+        match new {
+            Some(side) if is_link(&side) => {
+                if had_repository {
+                    self.keep(path, KeepReason::Repository);
+                    return;
+                }
+                if old.is_some() {
+                    self.deletes.insert(path.clone());
+                }
+                self.gitlinks.insert(path);
+            }
+            Some(new) => {
+                self.writes.insert(path, Write { new, replaces: old.is_some() && !had_repository });
+            }
+            None if had_repository => self.keep(path, KeepReason::Repository),
+            None => {
+                self.deletes.insert(path);
+            }
+        }
+    }
+
+    pub(super) fn keep(&mut self, path: BString, reason: KeepReason) {
+        self.plan.kept.push(Kept { path, reason });
+    }
+
+    /// Deletes a captured file that was to be kept: it is in the way.
+    pub(super) fn delete_after_all(&mut self, path: &BStr) {
+        self.plan.kept.retain(|kept| kept.path != path);
+        self.deletes.insert(path.to_owned());
+    }
+
+    pub(super) fn object(&mut self, obstacle: Obstacle, path: &BStr) {
+        self.plan.obstacles.entry(obstacle).or_default().insert(path.to_owned());
+    }
+
+    pub(super) fn stat(&self, path: &BStr) -> Result<Option<Stat>, GitError> {
+        self.top.stat(path).map_err(|source| self.failed("look at", path, source))
+    }
+
+    pub(super) fn failed(&self, action: &'static str, path: &BStr, source: io::Error) -> GitError {
+        GitError::io(action, self.repo.top().join(crate::git::os_path(path)), source)
+    }
+
+    /// True if a file is to be written below `directory`.
+    pub(super) fn writes_below(&self, directory: &BStr) -> bool {
+        let prefix = BString::from([directory.as_bytes(), b"/"].concat());
+        self.writes.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
+    }
+
+    fn check_objects(&mut self, objects: &Objects) {
+        let missing: Vec<BString> =
+            self.writes.iter().filter(|(_, write)| !objects.contains(&write.new.id)).map(|(path, _)| path.clone()).collect();
+        missing.iter().for_each(|path| self.object(Obstacle::ObjectMissing, path.as_bstr()));
+    }
+
+    fn finish(mut self) -> Result<Plan, GitError> {
+        let mut paths: BTreeSet<BString> = self.writes.keys().cloned().collect();
+        paths.extend(self.deletes.iter().cloned());
+        let mut ops = Vec::with_capacity(paths.len());
+        for path in paths {
+            let write = self.writes.get(&path).copied();
+            let has_old = write.is_none_or(|write| write.replaces);
+            let seen = if has_old { (self.now.seen)(path.as_bstr()) } else { None };
+            if has_old && seen.is_none() {
+                self.object(Obstacle::NotCaptured, path.as_bstr());
+                continue;
+            }
+            let new = write.map(|write| NewFile::new(write.new.mode, write.new.id));
+            let old = seen.map(|stat| Identity::of_seen(&stat));
+            ops.push(Op { path, old, old_ctime_ns: seen.map(|stat| stat.ctime_ns), new, area: 0, slot: ops.len() });
+        }
+        let drop_dirs = self.drop_dirs()?;
+        let mut plan = self.plan;
+        plan.kept.sort();
+        plan.ops = ops;
+        plan.make_dirs = self.make_dirs.into_iter().collect();
+        plan.drop_dirs = drop_dirs;
+        Ok(plan)
+    }
+
+    /// Directories that lose a file and get none, and those in whose place a file must go.
+    fn drop_dirs(&self) -> Result<Vec<DropDir>, GitError> {
+        let mut emptied: BTreeMap<&BStr, (u32, bool)> = BTreeMap::new();
+        for path in &self.deletes {
+            for directory in ancestors(path.as_bstr()) {
+                let stands_in = self.scope.standing_in.as_ref();
+                let is_stood_in = stands_in.is_some_and(|here| here == directory || is_below(here.as_bstr(), directory));
+                let holds_gitlink = self.gitlinks.contains(directory);
+                if emptied.contains_key(directory) || self.writes_below(directory) || is_stood_in || holds_gitlink {
+                    break;
+                }
+                if let Some(stat) = self.stat(directory)?.filter(is_directory) {
+                    emptied.insert(directory, (stat.st_mode, false));
+                }
+            }
+        }
+        emptied.extend(self.cleared_dirs.iter().map(|(path, mode)| (path.as_bstr(), (*mode, true))));
+        let sorted = emptied.into_iter().rev();
+        Ok(sorted.map(|(path, (mode, required))| DropDir { path: path.to_owned(), mode: mode & 0o7777, required }).collect())
+    }
+}
+
+/// The type of a file.
+pub(super) fn file_type(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+/// The side that `tree` has at `path`, if it has a file there.
+pub(super) fn side_of(objects: &Objects, tree: &oid, path: &BStr) -> Result<Option<Side>, GitError> {
+    let mut current = tree.to_owned();
+    let (parent, name) = split(path);
+    let mut data = Vec::new();
+    for component in parent.split_str("/").filter(|part| !part.is_empty()).chain([name]) {
+        objects.read(&current, &mut data)?;
+        let entries = gix::objs::TreeRefIter::from_bytes(&data, objects.hash_kind());
+        let Some(entry) = entries.filter_map(Result::ok).find(|entry| entry.filename == component) else { return Ok(None) };
+        if !entry.mode.is_tree() {
+            return Ok(Some(Side { mode: entry.mode, id: entry.oid.to_owned() }));
+        }
+        current = entry.oid.to_owned();
+    }
+    Ok(None)
+}

@@ -1,0 +1,243 @@
+//! A restore whose process died: finishing it, or taking it back.
+
+use gix::bstr::BString;
+
+use super::index_lock::{IndexLock, Taken, remove_stale};
+use super::journal::{Journal, Phase, Purpose};
+use super::op::Op;
+use super::plan::Obstacle;
+use super::session::{Applied, ApplyError, Parts, change, finish_change, is_published, old_index};
+use super::stage::{Failures, Sink, Stager};
+use crate::git::index_edit::Source;
+use crate::git::lock::WorktreeLock;
+use crate::git::{GitError, Objects, Repo};
+use crate::model::Millis;
+use crate::sys::fault;
+
+use std::time::Duration;
+
+/// A restore that has begun and not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// Its process still runs.
+    pub live: bool,
+    /// The number of that process.
+    pub pid: u32,
+    /// When it began.
+    pub began_at: Millis,
+    /// What it was for; empty as long as nothing was changed.
+    pub purpose: Purpose,
+}
+
+/// The restore of this worktree that has begun and not ended, if there is one. What a process left that died before it changed
+/// anything is cleared away.
+pub fn pending(repo: &Repo) -> Result<Option<Pending>, GitError> {
+    let Some(journal) = Journal::read(repo)? else { return Ok(None) };
+    let live = journal.process.is_alive();
+    if !live && journal.phase == Phase::Preparing {
+        return match WorktreeLock::acquire(repo, Some(Duration::ZERO))? {
+            Some(_lock) => clear_prepared(repo).map(|()| None),
+            // Whoever has the lock is busy with it.
+            None => Ok(None),
+        };
+    }
+    Ok(Some(Pending { live, pid: journal.process.pid, began_at: journal.began_at, purpose: journal.purpose }))
+}
+
+fn clear_prepared(repo: &Repo) -> Result<(), GitError> {
+    if let Some(journal) = Journal::read(repo)?
+        && journal.phase == Phase::Preparing
+        && !journal.process.is_alive()
+    {
+        remove_stale(repo, &journal)?;
+        Parts::of_dead(repo, journal)?.end(repo)?;
+    }
+    Ok(())
+}
+
+/// Removes what restores left that ended before they had a journal, or after. The caller holds the worktree's lock, and there is no journal.
+pub(super) fn sweep(repo: &Repo) {
+    let _ = std::fs::remove_file(Journal::unfinished_path(&Journal::path(repo)));
+    for entry in std::fs::read_dir(repo.private_dir()).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(b"restore-") {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// A dead restore, to be finished or taken back by the holder of the worktree's lock.
+pub struct Recovery {
+    parts: Parts,
+}
+
+/// How taking a restore back ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Aborted {
+    /// Paths that others changed meanwhile; they are as those left them.
+    pub left: Vec<BString>,
+    /// The index was changed by others meanwhile, and is as those left it.
+    pub index_left: bool,
+}
+
+impl Recovery {
+    /// The dead restore of this worktree, if it has changed anything. The caller holds the worktree's lock.
+    pub fn open(repo: &Repo) -> Result<Option<Recovery>, GitError> {
+        match Journal::read(repo)? {
+            None => {
+                sweep(repo);
+                Ok(None)
+            }
+            Some(journal) if journal.phase == Phase::Preparing => {
+                clear_prepared(repo)?;
+                Ok(None)
+            }
+            Some(journal) => Ok(Some(Recovery { parts: Parts::of_dead(repo, journal)? })),
+        }
+    }
+
+    /// What the restore was for.
+    pub fn purpose(&self) -> &Purpose {
+        &self.parts.journal.purpose
+    }
+
+    /// How many files it writes and deletes.
+    pub fn counts(&self) -> (usize, usize) {
+        let written = self.parts.journal.ops.iter().filter(|op| op.new.is_some()).count();
+        (written, self.parts.journal.ops.len() - written)
+    }
+
+    /// Finishes the restore.
+    pub fn resume(mut self, repo: &Repo, objects: &Objects, limit: Duration) -> Result<Applied, ApplyError> {
+        let stuck = ApplyError::Interrupted;
+        let folder = self.parts.journal.folder(repo);
+        let published = is_published_after_crash(repo, &self.parts.journal).map_err(stuck)?;
+        let lock = if published || self.parts.journal.index.is_none() {
+            None
+        } else {
+            Some(take_over_lock(repo, &mut self.parts, limit).map_err(stuck)?)
+        };
+        self.stage_again(repo, objects).map_err(stuck)?;
+        let result = change(repo, objects, &self.parts, lock, &|_| None);
+        remove_stale(repo, &self.parts.journal).map_err(stuck)?;
+        match result {
+            Ok((verified, written)) => finish_change(repo, self.parts, Ok((verified, written || published))),
+            // It was interrupted before and still is: to take it back is the person's decision.
+            Err(super::apply::Stopped::Failed(error)) => Err(ApplyError::Interrupted(error)),
+            Err(super::apply::Stopped::Changed(path)) => {
+                let _ = folder;
+                Err(ApplyError::Changed(vec![path]))
+            }
+        }
+    }
+
+    /// Takes the restore back.
+    pub fn take_back(self, repo: &Repo) -> Result<Aborted, GitError> {
+        take_back(repo, self.parts)
+    }
+
+    /// Contents that a crash of the machine damaged are made again.
+    fn stage_again(&mut self, repo: &Repo, objects: &Objects) -> Result<(), GitError> {
+        let journal = &mut self.parts.journal;
+        let Some(tree) = journal.tree else { return Ok(()) };
+        let damaged: Vec<usize> = {
+            let work = self.parts.work(repo)?;
+            (0..work.ops.len()).filter(|at| work.is_damaged_aside(&work.ops[*at])).collect()
+        };
+        if damaged.is_empty() {
+            return Ok(());
+        }
+        let journal = &mut self.parts.journal;
+        let areas = self.parts.areas.as_ref().expect("the folders are there until the restore ends");
+        let mut again: Vec<Op> = damaged.iter().map(|at| journal.ops[*at].clone()).collect();
+        for op in &again {
+            areas.remove(op, &op.new_slot())?;
+        }
+        let stager = Stager { repo, tree, attributes: journal.attributes, sink: Sink::Areas(areas) };
+        if let Some(error) = first_failure(stager.run(objects, &mut again)?) {
+            return Err(error);
+        }
+        for (at, op) in damaged.into_iter().zip(again) {
+            journal.ops[at] = op;
+        }
+        journal.write(repo)
+    }
+}
+
+fn first_failure(failures: Failures) -> Option<GitError> {
+    let (path, obstacle) = failures.into_iter().next()?;
+    let why = if obstacle == Obstacle::Filter { "a filter failed" } else { "its content is missing" };
+    Some(GitError::other(format!("write `{path}`"), why))
+}
+
+fn is_published_after_crash(repo: &Repo, journal: &Journal) -> Result<bool, GitError> {
+    if journal.index.is_none() {
+        return Ok(false);
+    }
+    // As long as the lock is there, it was not made the index.
+    let lock_is_ours = IndexLock::path(repo).symlink_metadata().is_ok_and(|found| {
+        use std::os::unix::fs::MetadataExt;
+        Some(found.ino()) == journal.lock_inode
+    });
+    if lock_is_ours {
+        return Ok(false);
+    }
+    // An empty file: the lock was removed by hand before the index was written into it.
+    let folder = journal.folder(repo);
+    let is_written = folder.join("index").metadata().is_ok_and(|found| found.len() > 0);
+    if !is_written { Ok(false) } else { is_published(repo, &folder) }
+}
+
+/// A lock of this process in place of the dead one's.
+fn take_over_lock(repo: &Repo, parts: &mut Parts, limit: Duration) -> Result<IndexLock, GitError> {
+    let folder = parts.journal.folder(repo);
+    remove_stale(repo, &parts.journal)?;
+    let _ = std::fs::remove_file(folder.join("index"));
+    let lock = IndexLock::prepare(repo, &folder)?;
+    parts.journal.lock_inode = Some(lock.inode());
+    parts.journal.write(repo)?;
+    match lock.take(limit)? {
+        Taken::Ours(lock) => Ok(lock),
+        Taken::Busy => Err(busy(repo)),
+    }
+}
+
+fn busy(repo: &Repo) -> GitError {
+    GitError::io("create", IndexLock::path(repo), std::io::Error::from(std::io::ErrorKind::AlreadyExists))
+}
+
+/// Brings files and index back to what they were, and ends the restore.
+pub(super) fn take_back(repo: &Repo, parts: Parts) -> Result<Aborted, GitError> {
+    let work = parts.work(repo)?;
+    let mut aborted = Aborted { left: work.backward()?, index_left: false };
+    drop(work);
+    if is_published_after_crash(repo, &parts.journal)? {
+        aborted.index_left = !put_old_index_back(repo, &parts)?;
+    } else {
+        aborted.index_left = is_index_of_others(repo, &parts)?;
+    }
+    remove_stale(repo, &parts.journal)?;
+    parts.end(repo)?;
+    Ok(aborted)
+}
+
+/// True if the index holds something else than before the restore.
+fn is_index_of_others(repo: &Repo, parts: &Parts) -> Result<bool, GitError> {
+    let old = Source::read(&old_index(&parts.journal.folder(repo)), repo.hash_kind())?;
+    Ok(!Source::read(&repo.index_path(), repo.hash_kind())?.has_entries_of(&old)?)
+}
+
+/// Makes the old index the index again, under the lock that every git command respects.
+fn put_old_index_back(repo: &Repo, parts: &Parts) -> Result<bool, GitError> {
+    let (lock, old, index) = (IndexLock::path(repo), old_index(&parts.journal.folder(repo)), repo.index_path());
+    let failed = |source| GitError::io("bring back", &index, source);
+    fault::point().map_err(failed)?;
+    if !old.exists() {
+        // There was no index before.
+        return std::fs::remove_file(&index).map(|()| true).map_err(failed);
+    }
+    match std::fs::hard_link(&old, &lock) {
+        Ok(()) => std::fs::rename(&lock, &index).map(|()| true).map_err(failed),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(source) => Err(failed(source)),
+    }
+}

@@ -1,0 +1,306 @@
+//! A restore from its first lock to its end.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gix::bstr::BString;
+use gix::oid;
+
+use super::apply::{Stopped, Work};
+use super::area::Areas;
+use super::dirs::Top;
+use super::index::{self, IndexEdit, Seen};
+use super::index_lock::{IndexLock, Taken};
+use super::journal::{Journal, Phase, Purpose};
+use super::plan::Plan;
+use super::recover::sweep;
+use super::stage::{Attributes, Failures, Sink, Stager};
+use super::verify;
+use crate::git::index_edit::Source;
+use crate::git::{GitError, Objects, Repo};
+use crate::model::Millis;
+use crate::sys::fault;
+
+/// How [`Session::begin`] ended.
+pub enum Begun {
+    /// Nothing else can change the index now.
+    Session(Box<Session>),
+    /// Another process kept `index.lock` all the time.
+    IndexLocked,
+}
+
+/// A restore that has not changed anything yet. Dropped, it leaves nothing behind.
+pub struct Session {
+    parts: Parts,
+    lock: IndexLock,
+    plan: Plan,
+    attributes: Attributes,
+}
+
+/// A restore whose files and index are in place.
+pub struct Applied {
+    parts: Parts,
+    top: PathBuf,
+    /// True if everything that was written was read back.
+    pub verified: bool,
+    /// True if a new index was written.
+    pub index_written: bool,
+}
+
+/// Why [`Session::apply`] did not do what was planned.
+#[derive(Debug)]
+pub enum ApplyError {
+    /// Others changed these paths meanwhile; everything else is as before.
+    Changed(Vec<BString>),
+    /// It failed, and everything is as before but for these paths, which others changed meanwhile.
+    Failed(GitError, Vec<BString>),
+    /// It failed, and could not be taken back. The journal is there.
+    Interrupted(GitError),
+}
+
+/// The journal with the folders it tells of. Dropped before the first change, it removes both.
+pub(super) struct Parts {
+    pub(super) journal: Journal,
+    pub(super) areas: Option<Areas>,
+    journal_path: PathBuf,
+    top: PathBuf,
+    kept: bool,
+    first_run: bool,
+}
+
+impl Session {
+    /// Prepares a restore and takes `index.lock`, waiting for it as long as `limit`. The caller holds the worktree's lock.
+    pub fn begin(repo: &Repo, began_at: Millis, limit: Duration) -> Result<Begun, GitError> {
+        let key = ulid::Ulid::new().to_string().to_ascii_lowercase();
+        let private = repo.private_dir();
+        std::fs::create_dir_all(&private).map_err(|source| GitError::io("create", &private, source))?;
+        if Journal::read(repo)?.is_none() {
+            sweep(repo);
+        }
+        let mut journal = Journal::new(key, began_at);
+        let areas = Areas::create(journal.folder(repo))?;
+        let folder = journal.folder(repo);
+        let (journal_path, top) = (Journal::path(repo), repo.top().to_owned());
+        let lock = match IndexLock::prepare(repo, &folder) {
+            Ok(lock) => lock,
+            Err(error) => {
+                areas.discard(&top, &[]);
+                return Err(error);
+            }
+        };
+        journal.lock_inode = Some(lock.inode());
+        let parts = Parts { journal, areas: Some(areas), journal_path, top, kept: false, first_run: true };
+        parts.journal.write(repo)?;
+        match lock.take(limit)? {
+            Taken::Busy => Ok(Begun::IndexLocked),
+            Taken::Ours(lock) => {
+                let session = Session { parts, lock, plan: Plan::default(), attributes: Attributes::Target };
+                Ok(Begun::Session(Box::new(session)))
+            }
+        }
+    }
+
+    /// Makes the new contents of `plan` for the tree `tree`, aside. Returns what could not be made; then the restore cannot go on.
+    pub fn stage(
+        &mut self,
+        repo: &Repo,
+        objects: &Objects,
+        mut plan: Plan,
+        tree: &oid,
+        attributes: Attributes,
+    ) -> Result<Failures, GitError> {
+        let top = open_top(repo)?;
+        let areas = self.parts.areas.as_mut().expect("the folders are there until the restore ends");
+        areas.assign(repo, &top, &self.parts.journal.key, &mut plan.ops)?;
+        self.parts.journal.areas = areas.others();
+        let stager = Stager { repo, tree: tree.to_owned(), attributes, sink: Sink::Areas(areas) };
+        let failures = stager.run(objects, &mut plan.ops)?;
+        self.parts.journal.ops.clone_from(&plan.ops);
+        self.parts.journal.tree = Some(tree.to_owned());
+        self.plan = plan;
+        self.attributes = attributes;
+        Ok(failures)
+    }
+
+    /// The plan that was staged.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Changes the worktree and the index. `seen` tells what the capture saw at a path.
+    pub fn apply(
+        mut self,
+        repo: &Repo,
+        objects: &Objects,
+        purpose: Purpose,
+        edits: Option<Vec<IndexEdit>>,
+        seen: &Seen<'_>,
+    ) -> Result<Applied, ApplyError> {
+        let unchanged = |error| ApplyError::Failed(error, Vec::new());
+        let journal = &mut self.parts.journal;
+        journal.phase = Phase::Applying;
+        journal.purpose = purpose;
+        journal.make_dirs = std::mem::take(&mut self.plan.make_dirs);
+        journal.drop_dirs = std::mem::take(&mut self.plan.drop_dirs);
+        journal.index = edits;
+        journal.attributes = self.attributes;
+        keep_old_index(repo, &journal.folder(repo)).map_err(unchanged)?;
+        journal.write(repo).map_err(unchanged)?;
+        self.parts.kept = true;
+        let result = change(repo, objects, &self.parts, Some(self.lock), seen);
+        finish_change(repo, self.parts, result)
+    }
+}
+
+/// What is between the journal and the end of all changes.
+pub(super) fn change(
+    repo: &Repo,
+    objects: &Objects,
+    parts: &Parts,
+    lock: Option<IndexLock>,
+    seen: &Seen<'_>,
+) -> Result<(bool, bool), Stopped> {
+    let work = parts.work(repo).map_err(Stopped::Failed)?;
+    work.forward()?;
+    let ops = &parts.journal.ops;
+    let verified = repo.config().verify;
+    if verified {
+        let differences = verify::find_differences(repo, ops).map_err(Stopped::Failed)?;
+        if let Some(path) = differences.into_iter().next() {
+            return Err(Stopped::Changed(path));
+        }
+    }
+    if let Some(path) = work.find_late_write() {
+        return Err(Stopped::Changed(path));
+    }
+    let Some(lock) = lock else { return Ok((verified, false)) };
+    let Some(edits) = &parts.journal.index else { return Ok((verified, false)) };
+    let bytes = index::bytes(repo, objects, edits, ops, seen).map_err(Stopped::Failed)?;
+    let Some(bytes) = bytes else { return Ok((verified, false)) };
+    lock.publish(repo, &bytes).map_err(Stopped::Failed)?;
+    Ok((verified, true))
+}
+
+/// Takes everything back if the change failed.
+pub(super) fn finish_change(repo: &Repo, parts: Parts, result: Result<(bool, bool), Stopped>) -> Result<Applied, ApplyError> {
+    let top = repo.top().to_owned();
+    let stopped = match result {
+        Ok((verified, index_written)) => return Ok(Applied { parts, top, verified, index_written }),
+        Err(stopped) => stopped,
+    };
+    let work = match parts.work(repo) {
+        Ok(work) => work,
+        Err(error) => return Err(ApplyError::Interrupted(error)),
+    };
+    let left = match work.backward() {
+        Ok(left) => left,
+        Err(error) => return Err(ApplyError::Interrupted(error)),
+    };
+    drop(work);
+    if let Err(error) = parts.end(repo) {
+        return Err(ApplyError::Interrupted(error));
+    }
+    Err(match stopped {
+        Stopped::Failed(error) => ApplyError::Failed(error, left),
+        Stopped::Changed(path) => {
+            let mut paths = left;
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+            ApplyError::Changed(paths)
+        }
+    })
+}
+
+impl Applied {
+    /// Ends the restore: from here on it cannot be taken back but by an undo.
+    pub fn finish(self, repo: &Repo) -> Result<(), GitError> {
+        self.parts.end(repo)
+    }
+
+    /// Takes everything back, the index too.
+    pub fn take_back(self, repo: &Repo) -> Result<Vec<BString>, GitError> {
+        debug_assert_eq!(self.top, repo.top());
+        super::recover::take_back(repo, self.parts).map(|aborted| aborted.left)
+    }
+}
+
+impl Parts {
+    /// The parts of a restore by a process that died.
+    pub(super) fn of_dead(repo: &Repo, journal: Journal) -> Result<Parts, GitError> {
+        let areas = Areas::reopen(repo, journal.folder(repo), &journal.areas)?;
+        Ok(Parts {
+            journal,
+            areas: Some(areas),
+            journal_path: Journal::path(repo),
+            top: repo.top().to_owned(),
+            kept: true,
+            first_run: false,
+        })
+    }
+
+    pub(super) fn work<'a>(&'a self, repo: &'a Repo) -> Result<Work<'a>, GitError> {
+        let areas = self.areas.as_ref().expect("the folders are there until the restore ends");
+        let Journal { ops, make_dirs, drop_dirs, .. } = &self.journal;
+        Ok(Work { repo, top: open_top(repo)?, areas, ops, make_dirs, drop_dirs, first_run: self.first_run })
+    }
+
+    /// Removes the journal, and then what was kept aside.
+    pub(super) fn end(mut self, repo: &Repo) -> Result<(), GitError> {
+        Journal::remove(repo)?;
+        self.kept = false;
+        Ok(())
+    }
+}
+
+impl Drop for Parts {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        for path in [&self.journal_path, &Journal::unfinished_path(&self.journal_path)] {
+            let _ = std::fs::remove_file(path);
+        }
+        if let Some(areas) = self.areas.take() {
+            areas.discard(&self.top, &self.journal.ops);
+        }
+    }
+}
+
+/// Looks for contents of `plan` that cannot be made, without keeping any.
+pub fn check(repo: &Repo, objects: &Objects, plan: &mut Plan, tree: &oid, attributes: Attributes) -> Result<Failures, GitError> {
+    Stager { repo, tree: tree.to_owned(), attributes, sink: Sink::Nowhere }.run(objects, &mut plan.ops)
+}
+
+pub(super) fn old_index(folder: &Path) -> PathBuf {
+    folder.join("index.old")
+}
+
+/// Keeps the index as it is, to be put back if the restore is taken back: git replaces the file, it never writes into it.
+fn keep_old_index(repo: &Repo, folder: &Path) -> Result<(), GitError> {
+    let (index, kept) = (repo.index_path(), old_index(folder));
+    let failed = |source| GitError::io("keep a copy of", &index, source);
+    fault::point().map_err(failed)?;
+    match std::fs::hard_link(&index, &kept) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(_) => std::fs::copy(&index, &kept).map(|_| ()).map_err(failed),
+    }
+}
+
+fn open_top(repo: &Repo) -> Result<Top, GitError> {
+    Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))
+}
+
+/// True if the index is the one that a restore wrote into `folder`, whatever git has learned of files since.
+pub(super) fn is_published(repo: &Repo, folder: &Path) -> Result<bool, GitError> {
+    let ours = Source::read(&folder.join("index"), repo.hash_kind())?;
+    Source::read(&repo.index_path(), repo.hash_kind())?.has_entries_of(&ours)
+}
+
+/// Adds `failures` to the obstacles of `plan`.
+pub fn add_failures(plan: &mut Plan, failures: Failures) {
+    for (path, obstacle) in failures {
+        plan.obstacles.entry(obstacle).or_default().insert(path);
+    }
+}

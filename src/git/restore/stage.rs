@@ -1,0 +1,228 @@
+//! The contents of the new files, written aside before anything in the worktree changes.
+//!
+//! A missing object, a failing filter or a full disk is found here, where nothing has to be taken back.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::{ObjectId, oid};
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fchown, fstat, openat, statat, symlinkat};
+
+use serde::{Deserialize, Serialize};
+
+use super::area::{Areas, nearest_directory};
+use super::dirs::Top;
+use super::identity::Identity;
+use super::op::{NewFile, Op};
+use super::plan::Obstacle;
+use crate::git::filter::Filters;
+use crate::git::{GitError, Objects, Repo, index};
+use crate::sys::fault;
+
+/// Which attribute files decide how contents are filtered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attributes {
+    /// Those of the tree that is written.
+    Target,
+    /// Those in the worktree: only some of the tree's paths are written.
+    Worktree,
+}
+
+/// Where contents go.
+#[derive(Clone, Copy)]
+pub(super) enum Sink<'a> {
+    /// Aside, into files.
+    Areas(&'a Areas),
+    /// Nowhere: only failures are looked for.
+    Nowhere,
+    /// Under their own paths in a directory, whose subdirectories are there.
+    InPlace(&'a Path),
+}
+
+/// What is needed to make contents.
+#[derive(Clone, Copy)]
+pub(super) struct Stager<'a> {
+    pub(super) repo: &'a Repo,
+    pub(super) tree: ObjectId,
+    pub(super) attributes: Attributes,
+    pub(super) sink: Sink<'a>,
+}
+
+/// Paths whose content cannot be made, with what went wrong.
+pub(super) type Failures = Vec<(BString, Obstacle)>;
+
+impl Stager<'_> {
+    /// Makes the new contents of `ops`.
+    pub(super) fn run(&self, objects: &Objects, ops: &mut [Op]) -> Result<Failures, GitError> {
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+        let mut writes: Vec<&mut Op> = ops.iter_mut().filter(|op| op.new.is_some()).collect();
+        let index = match self.attributes {
+            Attributes::Worktree => Arc::new(index::load(self.repo, objects)?),
+            Attributes::Target => Arc::new(gix::index::State::new(objects.hash_kind())),
+        };
+        let share = writes.len().div_ceil(threads).max(16);
+        let results: Vec<Result<Failures, GitError>> = std::thread::scope(|scope| {
+            let workers: Vec<_> = writes
+                .chunks_mut(share)
+                .map(|chunk| {
+                    let (objects, index) = (objects.clone(), index.clone());
+                    scope.spawn(move || self.work(&objects, index, chunk))
+                })
+                .collect();
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        });
+        let mut failures = Failures::new();
+        for result in results {
+            failures.extend(result?);
+        }
+        Ok(failures)
+    }
+
+    fn work(&self, objects: &Objects, index: Arc<gix::index::State>, ops: &mut [&mut Op]) -> Result<Failures, GitError> {
+        let mut filters = match self.attributes {
+            Attributes::Worktree => Filters::new(self.repo, index)?,
+            Attributes::Target => Filters::of_tree(self.repo, objects, &self.tree, ops.iter().map(|op| op.path.as_bstr()))?,
+        };
+        let top = Top::open(self.repo.top()).map_err(|source| GitError::io("open", self.repo.top(), source))?;
+        let mut groups = Groups::new(&top);
+        let target = match self.sink {
+            Sink::InPlace(directory) => Some(Top::open(directory).map_err(|source| GitError::io("open", directory, source))?),
+            Sink::Areas(_) | Sink::Nowhere => None,
+        };
+        let symlinks = self.repo.gix().config_snapshot().boolean("core.symlinks").unwrap_or(true);
+        let (mut blob, mut filtered) = (Vec::new(), Vec::new());
+        let mut failures = Failures::new();
+        for op in ops {
+            let slot = op.new_slot();
+            let Some(new) = &mut op.new else { continue };
+            let content = match content(objects, &mut filters, op.path.as_bstr(), new, &mut blob, &mut filtered) {
+                Ok(content) => content,
+                Err(GitError::ObjectMissing(_)) => {
+                    failures.push((op.path.clone(), Obstacle::ObjectMissing));
+                    continue;
+                }
+                Err(GitError::Filter { .. }) => {
+                    failures.push((op.path.clone(), Obstacle::Filter));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            new.content = Some(if content.filtered { hash_blob(objects.hash_kind(), content.bytes)? } else { new.id });
+            let path = op.path.as_bstr();
+            let write = |folder: BorrowedFd<'_>, name: &[u8], group| write(folder, name, new, content.bytes, symlinks, group);
+            let written = match (self.sink, &target) {
+                (Sink::Areas(areas), _) => write(areas.folder_of(op.area), slot.as_bytes(), groups.of(path)),
+                (_, Some(target)) => target.parent(path).and_then(|(parent, name)| write(parent.as_fd(), name, Group::AsMade)),
+                (_, None) => continue,
+            };
+            let stat = written.map_err(|source| GitError::io("write the content of", self.full(path), source))?;
+            new.file = Some(Identity::of(&stat));
+        }
+        Ok(failures)
+    }
+
+    fn full(&self, path: &BStr) -> std::path::PathBuf {
+        self.repo.top().join(crate::git::os_path(path))
+    }
+}
+
+struct Content<'a> {
+    bytes: &'a [u8],
+    filtered: bool,
+}
+
+fn content<'b>(
+    objects: &Objects,
+    filters: &mut Filters,
+    path: &BStr,
+    new: &NewFile,
+    blob: &'b mut Vec<u8>,
+    filtered: &'b mut Vec<u8>,
+) -> Result<Content<'b>, GitError> {
+    objects.read(&new.id, blob)?;
+    if !new.is_link() && filters.to_worktree(path, blob, filtered)? {
+        return Ok(Content { bytes: filtered, filtered: true });
+    }
+    Ok(Content { bytes: blob, filtered: false })
+}
+
+/// The id of a blob with these bytes.
+pub(super) fn hash_blob(kind: gix::hash::Kind, bytes: &[u8]) -> Result<ObjectId, GitError> {
+    gix::objs::compute_hash(kind, gix::objs::Kind::Blob, bytes).map_err(|source| GitError::other("hash a file", source))
+}
+
+fn write(
+    folder: BorrowedFd<'_>,
+    name: &[u8],
+    new: &NewFile,
+    bytes: &[u8],
+    symlinks: bool,
+    group: Group,
+) -> std::io::Result<Stat> {
+    fault::point()?;
+    if new.is_link() && symlinks {
+        symlinkat(bytes, folder, name)?;
+        return Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?);
+    }
+    // The process's umask applies, as it does to files that git writes.
+    let mode = if new.is_executable() { 0o777 } else { 0o666 };
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = std::fs::File::from(openat(folder, name, flags, Mode::from_raw_mode(mode))?);
+    file.write_all(bytes)?;
+    let stat = fstat(&file)?;
+    let wanted = match group {
+        Group::AsMade => return Ok(stat),
+        Group::OfProcess => rustix::process::getegid().as_raw(),
+        Group::Of(group) => group,
+    };
+    if stat.st_gid != wanted && fchown(&file, None, Some(rustix::fs::Gid::from_raw(wanted))).is_ok() {
+        return Ok(fstat(&file)?);
+    }
+    Ok(stat)
+}
+
+/// The group that a file is to have.
+#[derive(Debug, Clone, Copy)]
+enum Group {
+    /// The one it is made with.
+    AsMade,
+    /// That of the process.
+    OfProcess,
+    /// This one.
+    Of(u32),
+}
+
+/// Groups that directories hand on to the files made in them (`S_ISGID`, inode(7)); a renamed file gets none by itself.
+struct Groups<'a> {
+    top: &'a Top,
+    known: HashMap<BString, Group>,
+}
+
+impl<'a> Groups<'a> {
+    fn new(top: &'a Top) -> Groups<'a> {
+        Groups { top, known: HashMap::new() }
+    }
+
+    fn of(&mut self, path: &BStr) -> Group {
+        let parent = super::dirs::split(path).0;
+        if let Some(group) = self.known.get(parent) {
+            return *group;
+        }
+        let directory = nearest_directory(self.top, path);
+        let stat = self.top.directory(directory.as_bstr()).ok().and_then(|handle| fstat(handle.as_fd()).ok());
+        let group = stat.filter(|stat| Mode::from_raw_mode(stat.st_mode).contains(Mode::SGID));
+        let group = group.map_or(Group::OfProcess, |stat| Group::Of(stat.st_gid));
+        self.known.insert(parent.to_owned(), group);
+        group
+    }
+}
+
+/// True if `bytes` are the content that the id stands for.
+pub(super) fn is_blob(bytes: &[u8], id: &oid) -> bool {
+    hash_blob(id.kind(), bytes).is_ok_and(|found| found == id)
+}

@@ -1,0 +1,55 @@
+//! Reading back what was written.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use gix::bstr::{BString, ByteSlice};
+use rustix::fs::{Mode, OFlags, fstat, openat, readlinkat};
+
+use super::dirs::Top;
+use super::op::Op;
+use super::stage::is_blob;
+use crate::git::{GitError, Repo};
+
+/// The paths whose file is not what was to be written there.
+pub(super) fn find_differences(repo: &Repo, ops: &[Op]) -> Result<Vec<BString>, GitError> {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    let share = ops.len().div_ceil(threads).max(16);
+    let found: Vec<Result<Vec<BString>, GitError>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = ops.chunks(share).map(|chunk| scope.spawn(move || work(repo, chunk))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    let mut differences = Vec::new();
+    for part in found {
+        differences.extend(part?);
+    }
+    Ok(differences)
+}
+
+fn work(repo: &Repo, ops: &[Op]) -> Result<Vec<BString>, GitError> {
+    let top = Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))?;
+    let mut buffer = Vec::new();
+    let differs = |op: &&Op| !is_as_planned(&top, op, &mut buffer).unwrap_or(false);
+    Ok(ops.iter().filter(differs).map(|op| op.path.clone()).collect())
+}
+
+fn is_as_planned(top: &Top, op: &Op, buffer: &mut Vec<u8>) -> io::Result<bool> {
+    let Some(new) = &op.new else {
+        // A directory may have taken the place of the file.
+        return Ok(top.stat(op.path.as_bstr())?.is_none_or(|stat| super::dirs::is_directory(&stat)));
+    };
+    let (Some(content), Some(expected)) = (&new.content, &new.file) else { return Ok(false) };
+    let (parent, name) = top.parent(op.path.as_bstr())?;
+    buffer.clear();
+    if expected.is_link() {
+        let target = readlinkat(&*parent, name, Vec::new())?;
+        return Ok(is_blob(target.as_bytes(), content));
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut file = File::from(openat(&*parent, name, flags, Mode::empty())?);
+    if !expected.is(&fstat(&file)?) {
+        return Ok(false);
+    }
+    file.read_to_end(buffer)?;
+    Ok(is_blob(buffer, content))
+}

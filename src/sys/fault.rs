@@ -1,0 +1,54 @@
+//! Places where a test can let the program fail: before each change that a restore makes to the file system.
+//!
+//! `GIT_CHECKPOINT_FAULT=<what>:<n>[,…]` acts at the n-th place, counted from 1: `kill` ends the process as `kill -9` does, `full`
+//! fails as a full disk does, `denied` as missing permissions do. `count:<file>` writes the number of places passed so far into
+//! a file. Release builds have none of it.
+
+use std::io;
+
+/// Passes one place. Fails or ends the process if a test asked for it.
+#[inline]
+pub fn point() -> io::Result<()> {
+    #[cfg(debug_assertions)]
+    active::point()?;
+    Ok(())
+}
+
+#[cfg(debug_assertions)]
+mod active {
+    use std::io;
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static PASSED: AtomicUsize = AtomicUsize::new(0);
+    static ORDERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+
+    pub(super) fn point() -> io::Result<()> {
+        let orders = ORDERS.get_or_init(|| {
+            let text = crate::sys::env::text("GIT_CHECKPOINT_FAULT").unwrap_or_default();
+            text.split(',').filter_map(|order| order.split_once(':')).map(|(what, n)| (what.into(), n.into())).collect()
+        });
+        if orders.is_empty() {
+            return Ok(());
+        }
+        let passed = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
+        orders.iter().try_for_each(|(what, value)| obey(what, value, passed))
+    }
+
+    fn obey(what: &str, value: &str, passed: usize) -> io::Result<()> {
+        if what == "count" {
+            return std::fs::write(value, passed.to_string());
+        }
+        if value.parse() != Ok(passed) {
+            return Ok(());
+        }
+        match what {
+            "full" => Err(rustix::io::Errno::NOSPC.into()),
+            "denied" => Err(rustix::io::Errno::ACCESS.into()),
+            _ => {
+                let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+                Ok(())
+            }
+        }
+    }
+}
