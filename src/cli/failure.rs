@@ -171,6 +171,13 @@ fn operation(error: &ops::Error) -> Account {
             Account::new("lock-timeout", Exit::LockTimeout).hint("`checkpoint.lockTimeout` sets how long to wait")
         }
         Error::Usage(_) => Account::new("usage", Exit::Usage),
+        Error::TakenBack { left, .. } if left.is_empty() => {
+            Account::new("restore-failed", Exit::Fatal).hint("nothing was changed; try again when the cause is mended")
+        }
+        Error::TakenBack { left, .. } => Account::new("restore-failed", Exit::Fatal).hint(format!(
+            "nothing was changed but what others changed meanwhile: {}",
+            left.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
+        )),
         Error::Interrupted(_) => Account::new("interrupted", Exit::Partial)
             .hint("`git checkpoint restore --continue` finishes it, `git checkpoint restore --abort` takes it back"),
     }

@@ -57,7 +57,7 @@ pub struct Args {
 /// Runs `list`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let format = args.format.as_deref().map(Format::parse).transpose().map_err(Failure::Usage)?;
-    let context = super::open(ui)?;
+    let context = super::open_to_look(ui)?;
     let checkpoints = ops::list(&context, &args.request())?;
     if ui.wants_json() {
         ui.json(&json::list(&checkpoints))?;

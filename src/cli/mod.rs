@@ -25,6 +25,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::ops::Context;
+use crate::ops::restore::interrupted;
 use exit::Exit;
 use failure::Failure;
 use output::{ColorChoice, Options, Ui};
@@ -143,6 +144,16 @@ impl Global {
     fn options(&self) -> Options {
         Options { color: self.color, quiet: self.quiet, json: self.json, no_pager: self.no_pager }
     }
+}
+
+/// As [`open`], for commands that only look: warns of a restore that was interrupted.
+fn open_to_look(ui: &mut Ui) -> Result<Context, Failure> {
+    let context = open(ui)?;
+    if interrupted(&context.repo)?.is_some() {
+        ui.warn("a restore in this worktree was interrupted: files may be half old, half new");
+        ui.hint("`git checkpoint restore --continue` finishes it, `git checkpoint restore --abort` takes it back");
+    }
+    Ok(context)
 }
 
 /// Opens the repository around the current directory, and lets its configuration decide about colour and pager.

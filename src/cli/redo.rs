@@ -3,6 +3,8 @@
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::Ui;
+use super::undo::Wishes;
+use crate::ops::undo::Direction;
 
 /// Options of `redo`.
 #[derive(Debug, clap::Args)]
@@ -19,6 +21,7 @@ pub struct Args {
 }
 
 /// Runs `redo`.
-pub fn run(_args: &Args, _ui: &mut Ui) -> Result<Exit, Failure> {
-    Err(Failure::NotAvailable("redo"))
+pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let wishes = Wishes { dry_run: args.dry_run, yes: args.yes, list: args.list };
+    super::undo::go(ui, Direction::Redo, wishes)
 }

@@ -2,12 +2,20 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::ValueEnum;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output::Ui;
+use super::output::{Ui, plural, sanitize};
+use super::render::restore as render;
+use crate::git::parse_duration;
+use crate::model::{Blocker, BlockerCode, Override};
+use crate::ops;
+use crate::ops::restore::{
+    Consent, ExportOutcome, RestoreOutcome, RestoreRequest, RestoreStatus, abort_restore, continue_restore, restore, restore_to,
+};
 
 /// Options of `restore`.
 #[derive(Debug, clap::Args)]
@@ -74,6 +82,183 @@ pub enum TurnSide {
 }
 
 /// Runs `restore`.
-pub fn run(_args: &Args, _ui: &mut Ui) -> Result<Exit, Failure> {
-    Err(Failure::NotAvailable("restore"))
+pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let wait = args.wait.as_deref().map(parse_wait).transpose()?;
+    if args.continue_ {
+        return resume(ui, wait);
+    }
+    if args.abort {
+        return abort(ui, wait);
+    }
+    refuse_unavailable(args)?;
+    let request = RestoreRequest {
+        selector: args.selector.clone().unwrap_or_default(),
+        dry_run: args.dry_run,
+        consent: if args.yes { Consent::Given } else { Consent::Missing },
+        keep_index: args.keep_index,
+        allow: args.allow.iter().map(|code| parse_allowed(code)).collect::<Result<_, _>>()?,
+        wait,
+        paths: args.paths.iter().map(|path| path.as_encoded_bytes().into()).collect(),
+        directory: std::env::current_dir().map_err(Failure::CurrentDirectory)?,
+    };
+    let mut context = super::open(ui)?;
+    if let Some(directory) = &args.to {
+        let exported = restore_to(&context, &request, directory)?;
+        return report_export(ui, &exported);
+    }
+    let outcome = with_consent(ui, &request, |request| restore(&mut context, request).map(Some))?;
+    match outcome {
+        Some(outcome) => report(ui, &outcome),
+        None => Ok(Exit::Done),
+    }
+}
+
+fn refuse_unavailable(args: &Args) -> Result<(), Failure> {
+    match args.what {
+        None | Some(What::Code) => {}
+        Some(What::Memory | What::Both) => return Err(Failure::NotAvailable("restore --what memory")),
+    }
+    if args.turn.is_some() {
+        return Err(Failure::NotAvailable("restore --turn"));
+    }
+    if args.keep_edits {
+        return Err(Failure::NotAvailable("restore --keep-edits"));
+    }
+    Ok(())
+}
+
+fn parse_wait(text: &str) -> Result<Duration, Failure> {
+    parse_duration(text).ok_or_else(|| Failure::Usage(format!("`{text}` is no span of time such as `10s` or `500ms`")))
+}
+
+fn parse_allowed(code: &str) -> Result<BlockerCode, Failure> {
+    match BlockerCode::parse(code) {
+        Some(code) if code.override_by() == Some(Override::Allow) => Ok(code),
+        Some(_) => Err(Failure::Usage(format!("`{code}` cannot be allowed"))),
+        None => Err(Failure::Usage(format!("`{code}` is no blocker"))),
+    }
+}
+
+/// Carries the request out; where a person sits at a terminal and has not agreed yet, shows what would be done and asks first.
+pub(super) fn with_consent(
+    ui: &mut Ui,
+    request: &RestoreRequest,
+    mut carry_out: impl FnMut(&RestoreRequest) -> Result<Option<RestoreOutcome>, ops::Error>,
+) -> Result<Option<RestoreOutcome>, Failure> {
+    if request.consent == Consent::Given || request.dry_run || ui.wants_json() || !ui.can_ask() {
+        return Ok(carry_out(request)?);
+    }
+    let preview = carry_out(&RestoreRequest { dry_run: true, ..request.clone() })?;
+    let Some(preview) = preview else { return Ok(None) };
+    if !preview.blockers.is_empty() {
+        return Ok(Some(RestoreOutcome { status: RestoreStatus::Refused, ..preview }));
+    }
+    ui.say(format!("{}: {}", render::title(&preview.target), render::summary(&preview)));
+    render::notes(&preview).iter().for_each(|note| ui.say(note));
+    if !ui.confirm("restore it here?") {
+        return Err(Failure::Declined);
+    }
+    Ok(carry_out(&RestoreRequest { consent: Consent::Given, ..request.clone() })?)
+}
+
+/// Tells what became of a restore, undo or redo.
+pub(super) fn report(ui: &mut Ui, outcome: &RestoreOutcome) -> Result<Exit, Failure> {
+    if ui.wants_json() {
+        ui.json(&render::document(outcome))?;
+    }
+    match outcome.status {
+        RestoreStatus::DryRun => {
+            if !ui.wants_json() {
+                let styles = ui.styles();
+                render::write_plan(ui.out(), &styles, outcome)?;
+                writeln!(ui.out(), "{}: {}", render::title(&outcome.target), render::summary(outcome))?;
+            }
+        }
+        RestoreStatus::Unchanged => {
+            if !ui.wants_json() {
+                writeln!(ui.out(), "unchanged: the worktree is as in {}", render::title(&outcome.target))?;
+            }
+            render::notes(outcome).iter().for_each(|note| ui.say(note));
+        }
+        RestoreStatus::Restored => {
+            if !ui.wants_json() {
+                writeln!(ui.out(), "{}", render::result(outcome))?;
+            }
+            render::notes(outcome).iter().for_each(|note| ui.say(note));
+            ui.say(render::way_back(outcome.verb));
+        }
+        RestoreStatus::Refused => ui.error("refused: nothing was changed"),
+    }
+    tell_blockers(ui, &outcome.blockers);
+    Ok(match () {
+        () if outcome.blockers.is_empty() => Exit::Done,
+        () if outcome.timed_out => Exit::LockTimeout,
+        () => Exit::Refused,
+    })
+}
+
+fn tell_blockers(ui: &mut Ui, blockers: &[Blocker]) {
+    for blocker in blockers {
+        ui.error(format!("{} ({})", blocker.message, blocker.code.as_str()));
+        ui.hint(&blocker.hint);
+    }
+}
+
+fn report_export(ui: &mut Ui, exported: &ExportOutcome) -> Result<Exit, Failure> {
+    if ui.wants_json() {
+        ui.json(&render::export_document(exported))?;
+    }
+    if !exported.blockers.is_empty() {
+        ui.error("refused: nothing was written");
+        tell_blockers(ui, &exported.blockers);
+        return Ok(Exit::Refused);
+    }
+    if !ui.wants_json() {
+        let written = plural(exported.export.written as u64, "file");
+        let directory = exported.directory.display().to_string();
+        writeln!(ui.out(), "wrote {} into {}: {written}", render::title(&exported.target), sanitize(&directory))?;
+    }
+    if !exported.export.submodules.is_empty() {
+        let count = exported.export.submodules.len() as u64;
+        ui.warn(format!("{} left empty: a checkpoint does not hold their files", plural(count, "submodule")));
+    }
+    Ok(Exit::Done)
+}
+
+fn resume(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
+    let mut context = super::open(ui)?;
+    let Some(recovered) = continue_restore(&mut context, wait)? else { return nothing_interrupted(ui) };
+    if ui.wants_json() {
+        ui.json(&render::recovered_document(&recovered, "restored"))?;
+    } else {
+        let written = plural(recovered.written as u64, "file");
+        writeln!(ui.out(), "finished the {}: {written} written, {} deleted", recovered.verb, recovered.deleted)?;
+    }
+    ui.say("to take it back: git checkpoint undo");
+    Ok(Exit::Done)
+}
+
+fn abort(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
+    let mut context = super::open(ui)?;
+    let Some(recovered) = abort_restore(&mut context, wait)? else { return nothing_interrupted(ui) };
+    if ui.wants_json() {
+        ui.json(&render::recovered_document(&recovered, "aborted"))?;
+    } else {
+        writeln!(ui.out(), "took the {} back", recovered.verb)?;
+    }
+    for path in &recovered.aborted.left {
+        ui.warn(format!("`{path}` changed since the interruption, and was left as it is"));
+    }
+    if recovered.aborted.index_left {
+        ui.warn("the index changed since the interruption, and was left as it is");
+    }
+    Ok(Exit::Done)
+}
+
+fn nothing_interrupted(ui: &mut Ui) -> Result<Exit, Failure> {
+    if ui.wants_json() {
+        ui.json(&render::nothing_document())?;
+    }
+    ui.say("no restore was interrupted in this worktree");
+    Ok(Exit::Done)
 }

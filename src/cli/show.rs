@@ -34,7 +34,7 @@ pub struct Args {
 /// Runs `show`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let format = args.format.as_deref().map(Format::parse).transpose().map_err(Failure::Usage)?;
-    let context = super::open(ui)?;
+    let context = super::open_to_look(ui)?;
     let checkpoint = select(&context.repo, &context.store, args.selector.as_deref().unwrap_or("@"))?;
     if ui.wants_json() {
         ui.json(&json::show(&checkpoint))?;

@@ -2,7 +2,13 @@
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output::Ui;
+use super::output::{Ui, rfc3339};
+use super::render::restore as render;
+use super::restore::{report, with_consent};
+use crate::model::Checkpoint;
+use crate::ops::Context;
+use crate::ops::restore::{Consent, RestoreRequest};
+use crate::ops::undo::{Direction, step, steps};
 
 /// Options of `undo`.
 #[derive(Debug, clap::Args)]
@@ -19,6 +25,63 @@ pub struct Args {
 }
 
 /// Runs `undo`.
-pub fn run(_args: &Args, _ui: &mut Ui) -> Result<Exit, Failure> {
-    Err(Failure::NotAvailable("undo"))
+pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let wishes = Wishes { dry_run: args.dry_run, yes: args.yes, list: args.list };
+    go(ui, Direction::Undo, wishes)
+}
+
+/// What the options of `undo` and `redo` ask for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wishes {
+    pub(super) dry_run: bool,
+    pub(super) yes: bool,
+    pub(super) list: bool,
+}
+
+/// Takes a step in one direction, or lists those that can be taken.
+pub(super) fn go(ui: &mut Ui, direction: Direction, wishes: Wishes) -> Result<Exit, Failure> {
+    let mut context = super::open(ui)?;
+    if wishes.list {
+        return list(ui, &context, direction);
+    }
+    let request = RestoreRequest {
+        selector: String::new(),
+        dry_run: wishes.dry_run,
+        consent: if wishes.yes { Consent::Given } else { Consent::Missing },
+        keep_index: false,
+        allow: Vec::new(),
+        wait: None,
+        paths: Vec::new(),
+        directory: std::env::current_dir().map_err(Failure::CurrentDirectory)?,
+    };
+    match with_consent(ui, &request, |request| step(&mut context, direction, request))? {
+        Some(outcome) => report(ui, &outcome),
+        None => {
+            if ui.wants_json() {
+                ui.json(&render::nothing_document())?;
+            }
+            ui.say(match direction {
+                Direction::Undo => "nothing to undo: no restore was done in this worktree",
+                Direction::Redo => "nothing to redo: no restore was undone in this worktree",
+            });
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn list(ui: &mut Ui, context: &Context, direction: Direction) -> Result<Exit, Failure> {
+    let steps = steps(context, direction)?;
+    if ui.wants_json() {
+        ui.json(&render::steps_document(&steps))?;
+        return Ok(Exit::Done);
+    }
+    for step in &steps {
+        let name = |checkpoint: &Option<Checkpoint>| match checkpoint {
+            Some(checkpoint) => render::title(checkpoint),
+            None => "a checkpoint that is gone".to_owned(),
+        };
+        let when = rfc3339(step.restore.created_at);
+        writeln!(ui.out(), "{when}  restored {}, {direction} leads to {}", name(&step.target), name(&step.leads_to))?;
+    }
+    Ok(Exit::Done)
 }

@@ -1,7 +1,7 @@
 //! What an operation can end with other than its result.
 
 use crate::git::GitError;
-use crate::model::{Blocker, InvalidId, SelectorError};
+use crate::model::{BString, Blocker, InvalidId, SelectorError};
 use crate::store::StoreError;
 
 /// Why an operation did not do its work. The command line turns each into words, hints and an exit code.
@@ -44,6 +44,15 @@ pub enum Error {
     /// The request contradicts itself.
     #[error("{0}")]
     Usage(String),
+    /// A restore failed half-way and was taken back.
+    #[error("the restore failed and was taken back")]
+    TakenBack {
+        /// What failed.
+        #[source]
+        source: Box<Error>,
+        /// Paths that others changed meanwhile, which are as those left them. Everything else is as before.
+        left: Vec<BString>,
+    },
     /// A restore began and could neither be finished nor taken back; `restore --continue` and `--abort` are open.
     #[error("the restore was interrupted and can be finished or taken back")]
     Interrupted(#[source] Box<Error>),

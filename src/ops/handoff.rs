@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
+use super::restore::refuse_if_interrupted;
 use super::save::lock;
 use super::{Context, Error, select};
 use crate::git::{GitError, bundle, commit, refs};
@@ -67,6 +68,9 @@ pub fn export(context: &Context, request: &ExportRequest, target: &Path) -> Resu
 /// Reads the checkpoints in the bundle `source`: objects, refs and rows are added, nothing else is touched. Everything is
 /// checked first. With `only_check` nothing is written.
 pub fn import(context: &mut Context, source: &Path, only_check: bool) -> Result<Imported, Error> {
+    if !only_check {
+        refuse_if_interrupted(&context.repo)?;
+    }
     let file = File::open(source).map_err(|error| GitError::io("open", source, error))?;
     let incoming = bundle::read(&context.repo, file)?;
     let (checkpoints, names) = check(context, &incoming)?;

@@ -5,10 +5,12 @@ mod error;
 pub mod handoff;
 mod list;
 mod name;
+pub mod restore;
 pub mod save;
 mod select;
 mod show;
 mod time;
+pub mod undo;
 
 pub use context::Context;
 pub use error::Error;

@@ -1,5 +1,6 @@
 //! Giving names to checkpoints and taking them away.
 
+use super::restore::refuse_if_interrupted;
 use super::save::name_checkpoint;
 use super::{Context, Error, select};
 use crate::git::refs;
@@ -17,6 +18,7 @@ pub struct Named {
 /// Gives `name` to the checkpoint that `selector` names, in the database and as a ref that survives it.
 pub fn name(context: &mut Context, selector: &str, name: &str) -> Result<Named, Error> {
     validate_name(name)?;
+    refuse_if_interrupted(&context.repo)?;
     let checkpoint = select(&context.repo, &context.store, selector)?;
     let before = context.store.by_name(name)?.filter(|before| before.id != checkpoint.id);
     let checkpoint = name_checkpoint(context, checkpoint, Some(name))?;
@@ -25,6 +27,7 @@ pub fn name(context: &mut Context, selector: &str, name: &str) -> Result<Named, 
 
 /// Takes `name` away and returns the checkpoint that had it; an error if none has.
 pub fn delete_name(context: &mut Context, name: &str) -> Result<Checkpoint, Error> {
+    refuse_if_interrupted(&context.repo)?;
     let Some(mut checkpoint) = context.store.by_name(name)? else {
         let candidates = context.store.names()?.into_iter().map(|(name, _)| name).collect();
         return Err(Error::UnknownSelector { selector: name.to_owned(), candidates });

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use super::restore::refuse_if_interrupted;
 use super::{Context, Error};
 use crate::git::lock::WorktreeLock;
 use crate::git::snapshot::{self, Keep, Snapshot};
@@ -100,7 +102,17 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
 pub(super) fn lock(context: &mut Context) -> Result<WorktreeLock, Error> {
     let lock = WorktreeLock::acquire(&context.repo, None)?;
     let lock = lock.ok_or_else(|| Error::LockTimeout(context.repo.private_dir().join("lock").display().to_string()))?;
+    refuse_if_interrupted(&context.repo)?;
     adopt_pending(context)?;
+    Ok(lock)
+}
+
+/// As [`lock`], but gives up after `limit`: none.
+pub(super) fn lock_within(context: &mut Context, limit: Duration) -> Result<Option<WorktreeLock>, Error> {
+    let lock = WorktreeLock::acquire(&context.repo, Some(limit))?;
+    if lock.is_some() {
+        adopt_pending(context)?;
+    }
     Ok(lock)
 }
 

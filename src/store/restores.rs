@@ -84,6 +84,11 @@ impl Store {
         })
     }
 
+    /// Takes out a restore that did not come about after all.
+    pub fn drop_restore(&mut self, restore: i64) -> Result<(), StoreError> {
+        self.durably(|transaction| transaction.execute("DELETE FROM restores WHERE id = ?1", [restore]).map(|_| ()))
+    }
+
     /// The restores of `worktree`, newest first, undone ones included.
     pub fn restores(&self, worktree: &WorktreeId) -> Result<Vec<Restore>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM restores WHERE worktree = ?1 ORDER BY id DESC");

@@ -3,4 +3,5 @@
 pub mod format;
 pub mod json;
 pub mod list;
+pub mod restore;
 pub mod show;

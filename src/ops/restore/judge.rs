@@ -1,0 +1,126 @@
+//! Reasons to refuse that can be told before anything is captured.
+
+use super::{Consent, RestoreRequest};
+use crate::git::restore::pending;
+use crate::git::{MainWorktree, Repo, facts};
+use crate::model::{Blocker, BlockerCode, Checkpoint};
+use crate::ops::Error;
+
+/// Every such reason, but for a held `index.lock`: that may pass.
+pub(super) fn judge(repo: &Repo, target: &Checkpoint, request: &RestoreRequest) -> Result<Vec<Blocker>, Error> {
+    let mut blockers = Vec::new();
+    let main = repo.worktree_id().is_main();
+    if main && repo.config().main_worktree == MainWorktree::Refuse {
+        blockers.push(main_worktree());
+    }
+    if belongs_elsewhere(repo, target) {
+        blockers.push(other_worktree(target));
+    }
+    if let Some(operation) = facts::operation(repo) {
+        blockers.push(operation_in_progress(&operation));
+    }
+    blockers.extend(active_session(repo));
+    let unfinished = unfinished(repo)?;
+    blockers.extend(unfinished.filter(|blocker| blocker.code != BlockerCode::RestoreInProgress || request.wait.is_none()));
+    if request.consent == Consent::Missing && !request.dry_run {
+        blockers.push(confirmation_required(repo));
+    }
+    blockers.extend(calling_agent(repo));
+    blockers.retain(|blocker| !request.allow.contains(&blocker.code));
+    Ok(blockers)
+}
+
+/// A checkpoint of another worktree of this repository that is still there. One from another machine, or of a worktree that is
+/// gone, belongs nowhere else.
+fn belongs_elsewhere(repo: &Repo, target: &Checkpoint) -> bool {
+    target.origin.is_none()
+        && target.worktree.id != *repo.worktree_id()
+        && repo.worktrees().iter().any(|worktree| worktree.id == target.worktree.id)
+}
+
+/// A run of an agent or pipeline in this worktree. None is known yet: sessions are not recorded with their processes.
+fn active_session(_repo: &Repo) -> Option<Blocker> {
+    None
+}
+
+/// The agent whose own session would be rewound under it. None is known yet.
+fn calling_agent(_repo: &Repo) -> Option<Blocker> {
+    None
+}
+
+/// A restore that has begun and not ended.
+pub(super) fn unfinished(repo: &Repo) -> Result<Option<Blocker>, Error> {
+    let Some(pending) = pending(repo)? else { return Ok(None) };
+    Ok(Some(if pending.live { in_progress(pending.pid) } else { interrupted() }))
+}
+
+pub(super) fn in_progress(pid: u32) -> Blocker {
+    Blocker {
+        code: BlockerCode::RestoreInProgress,
+        message: format!("a restore is running in this worktree (process {pid})"),
+        hint: "wait until it is done, or give `--wait <duration>`".into(),
+    }
+}
+
+pub(super) fn interrupted() -> Blocker {
+    Blocker {
+        code: BlockerCode::RestoreInterrupted,
+        message: "a restore in this worktree was interrupted".into(),
+        hint: "`git checkpoint restore --continue` finishes it, `git checkpoint restore --abort` takes it back".into(),
+    }
+}
+
+pub(super) fn index_locked(repo: &Repo) -> Blocker {
+    let lock = repo.git_dir().join("index.lock");
+    Blocker {
+        code: BlockerCode::IndexLocked,
+        message: format!("another git process holds `{}`", lock.display()),
+        hint: format!("wait for it to end; if none is running, remove the file: rm '{}'", lock.display()),
+    }
+}
+
+pub(super) fn unmerged_index() -> Blocker {
+    Blocker {
+        code: BlockerCode::UnmergedIndex,
+        message: "the index has conflicts that are not resolved, which a restore would lose".into(),
+        hint: "resolve them, or end the operation they come from; `git checkpoint save` works meanwhile".into(),
+    }
+}
+
+fn main_worktree() -> Blocker {
+    Blocker {
+        code: BlockerCode::MainWorktree,
+        message: "`checkpoint.restore.mainWorktree` is `refuse`, and this is the main worktree".into(),
+        hint: "restore in a linked worktree, or allow it once: git -c checkpoint.restore.mainWorktree=ask checkpoint restore …"
+            .into(),
+    }
+}
+
+fn other_worktree(target: &Checkpoint) -> Blocker {
+    Blocker {
+        code: BlockerCode::OtherWorktree,
+        message: format!("the checkpoint belongs to another worktree, `{}`", target.worktree.path),
+        hint: "run it there, or give `--allow other-worktree`".into(),
+    }
+}
+
+fn operation_in_progress(operation: &str) -> Blocker {
+    let way_out = match operation {
+        "bisect" => "git bisect reset".to_owned(),
+        operation => format!("git {operation} --abort` or `git {operation} --continue"),
+    };
+    Blocker {
+        code: BlockerCode::OperationInProgress,
+        message: format!("a {operation} is in progress, which a restore would tear apart"),
+        hint: format!("end it first: `{way_out}`"),
+    }
+}
+
+fn confirmation_required(repo: &Repo) -> Blocker {
+    let place = if repo.worktree_id().is_main() { "the main worktree" } else { "this worktree" };
+    Blocker {
+        code: BlockerCode::ConfirmationRequired,
+        message: format!("restoring changes files in {place}, and nobody is there to be asked"),
+        hint: "look with `--dry-run`, then give `--yes`".into(),
+    }
+}

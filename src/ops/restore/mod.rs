@@ -1,0 +1,159 @@
+//! Bringing the worktree back to a checkpoint.
+//!
+//! Order: resolve, gather facts, judge, lock, capture, plan, check the plan, record the pre-restore checkpoint, journal, apply,
+//! verify, index, record, unlock. Up to the journal nothing was changed and every reason to refuse is reported, all at once;
+//! from there on a failure is taken back, and a process that dies leaves a journal to go by.
+//!
+//! The files are read again before the index is written, not after: as long as the index is the old one and locked, taking back
+//! is renames only.
+
+mod judge;
+mod obstacles;
+mod recover;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Context, Error, select};
+use crate::git::pathspec::Pathspec;
+use crate::git::restore::{Export, IndexMode, Kept, OpKind, export};
+use crate::model::{BString, Blocker, BlockerCode, Checkpoint, ObjectId};
+
+pub use recover::{Recovered, abort_restore, continue_restore, interrupted, refuse_if_interrupted};
+pub use run::Verb;
+pub(super) use run::{Task, run};
+
+/// Whether the person agreed to the restore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consent {
+    /// By `--yes`, or at a prompt.
+    Given,
+    /// Nobody was asked.
+    Missing,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct RestoreRequest {
+    /// Which checkpoint, as typed.
+    pub selector: String,
+    /// Work everything out and change nothing.
+    pub dry_run: bool,
+    /// Whether the person agreed.
+    pub consent: Consent,
+    /// Leave the index alone.
+    pub keep_index: bool,
+    /// Blockers that are not to count.
+    pub allow: Vec<BlockerCode>,
+    /// How long to wait for locks; by default as `checkpoint.lockTimeout` says.
+    pub wait: Option<Duration>,
+    /// Pathspecs of what to restore; everything if there are none.
+    pub paths: Vec<BString>,
+    /// Where the person stands.
+    pub directory: PathBuf,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestoreStatus {
+    /// The worktree is what it was to be.
+    Restored,
+    /// It was so before.
+    Unchanged,
+    /// Nothing was changed; the blockers say why.
+    Refused,
+    /// Nothing was changed, as asked.
+    DryRun,
+}
+
+/// What became of a restore.
+#[derive(Debug, Clone)]
+pub struct RestoreOutcome {
+    /// How it ended.
+    pub status: RestoreStatus,
+    /// What was asked for.
+    pub verb: Verb,
+    /// The checkpoint that was to come back.
+    pub target: Checkpoint,
+    /// The state before, if it was recorded.
+    pub pre_restore: Option<Checkpoint>,
+    /// Why it was refused; in a dry run, why it would be.
+    pub blockers: Vec<Blocker>,
+    /// It was refused because a lock was not free in time.
+    pub timed_out: bool,
+    /// How many files were, or would be, written.
+    pub written: usize,
+    /// How many files were, or would be, deleted.
+    pub deleted: usize,
+    /// What differs and stays as it is.
+    pub kept: Vec<Kept>,
+    /// What becomes of the index.
+    pub index: IndexMode,
+    /// What was written was read back.
+    pub verified: bool,
+    /// The steps, sorted by path.
+    pub plan: Vec<(OpKind, BString)>,
+    /// Commits that HEAD has and the checkpoint's HEAD had not, if HEAD moved since.
+    pub head_moved: Option<HeadMoved>,
+}
+
+/// Where HEAD is now, when it is not where it was at capture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadMoved {
+    /// The branch; none if HEAD is detached.
+    pub branch: Option<String>,
+    /// The commit that HEAD is at.
+    pub head: Option<ObjectId>,
+    /// How many commits were made on top of the checkpoint's HEAD; none if HEAD is not a descendant of it.
+    pub commits: Option<usize>,
+}
+
+/// Brings the worktree back to the checkpoint that the request names.
+pub fn restore(context: &mut Context, request: &RestoreRequest) -> Result<RestoreOutcome, Error> {
+    let target = select(&context.repo, &context.store, &request.selector)?;
+    run(context, Task { target, verb: Verb::Restore, row: None, taken_back: None, request })
+}
+
+/// What was written into a directory.
+#[derive(Debug, Clone)]
+pub struct ExportOutcome {
+    /// The checkpoint.
+    pub target: Checkpoint,
+    /// The directory.
+    pub directory: PathBuf,
+    /// What was written.
+    pub export: Export,
+    /// Why nothing was.
+    pub blockers: Vec<Blocker>,
+}
+
+/// Writes the files of a checkpoint into `directory`, which must be empty or missing. Touches nothing else.
+pub fn restore_to(context: &Context, request: &RestoreRequest, directory: &Path) -> Result<ExportOutcome, Error> {
+    let target = select(&context.repo, &context.store, &request.selector)?;
+    let directory = request.directory.join(directory);
+    let usable = match std::fs::read_dir(&directory) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if !usable {
+        return Err(Error::Usage(format!("`{}` is not an empty directory", directory.display())));
+    }
+    let outcome = |export, blockers| ExportOutcome { target: target.clone(), directory: directory.clone(), export, blockers };
+    if request.dry_run {
+        return Ok(outcome(Export::default(), Vec::new()));
+    }
+    let objects = crate::git::Objects::new(context.repo.gix(), std::sync::Arc::default());
+    let scope = Pathspec::parse(&context.repo, &request.directory, &request.paths)?;
+    let export = match export(&context.repo, &objects, &target.tree, &directory, &|path| scope.includes(path)) {
+        Ok(export) => export,
+        Err(crate::git::GitError::ObjectMissing(id)) => {
+            return Ok(outcome(Export::default(), vec![obstacles::object_missing(&id.to_string())]));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let blockers = obstacles::blockers_of_failures(&export.failures);
+    Ok(outcome(export, blockers))
+}

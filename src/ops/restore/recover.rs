@@ -1,0 +1,152 @@
+//! Finishing a restore that was interrupted, or taking it back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::judge;
+use super::run::{Verb, limit_of};
+use crate::git::restore::{Aborted, ApplyError, Pending, Purpose, Recovery, pending};
+use crate::git::{Objects, Repo};
+use crate::model::{Checkpoint, CheckpointId};
+use crate::ops::save;
+use crate::ops::{Context, Error};
+use crate::store::NewRestore;
+use crate::sys;
+
+/// A restore of this worktree that was interrupted, if there is one.
+pub fn interrupted(repo: &Repo) -> Result<Option<Pending>, Error> {
+    Ok(pending(repo)?.filter(|pending| !pending.live))
+}
+
+/// Refuses to go on while an interrupted restore waits to be finished or taken back.
+pub fn refuse_if_interrupted(repo: &Repo) -> Result<(), Error> {
+    match interrupted(repo)? {
+        Some(_) => Err(Error::Refused(vec![judge::interrupted()])),
+        None => Ok(()),
+    }
+}
+
+/// What finishing or taking back a restore came to.
+#[derive(Debug, Clone)]
+pub struct Recovered {
+    /// `restore`, `undo` or `redo`.
+    pub verb: String,
+    /// The checkpoint that was to come back, if it still has a row.
+    pub target: Option<Checkpoint>,
+    /// The state before.
+    pub pre_restore: Option<Checkpoint>,
+    /// How many files it writes.
+    pub written: usize,
+    /// How many files it deletes.
+    pub deleted: usize,
+    /// True if what was written was read back.
+    pub verified: bool,
+    /// What was left as others had changed it.
+    pub aborted: Aborted,
+}
+
+/// Finishes the interrupted restore of this worktree; none if there is none.
+pub fn continue_restore(context: &mut Context, wait: Option<Duration>) -> Result<Option<Recovered>, Error> {
+    let limit = limit_of(context, wait);
+    let Some(_lock) = save::lock_within(context, limit)? else { return Err(busy(context)?) };
+    let Some(recovery) = Recovery::open(&context.repo)? else { return Ok(None) };
+    let mut recovered = describe(context, &recovery)?;
+    let purpose = recovery.purpose().clone();
+    let objects = Objects::new(context.repo.gix(), Arc::default());
+    let applied = match recovery.resume(&context.repo, &objects, limit) {
+        Ok(applied) => applied,
+        Err(ApplyError::Changed(paths)) => {
+            return Err(Error::Refused(vec![super::obstacles::changed_after_interruption(&paths)]));
+        }
+        Err(ApplyError::Failed(error, _) | ApplyError::Interrupted(error)) => {
+            return Err(Error::Interrupted(Box::new(error.into())));
+        }
+    };
+    record(context, &purpose).map_err(|error| Error::Interrupted(Box::new(error)))?;
+    recovered.verified = applied.verified;
+    applied.finish(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
+    Ok(Some(recovered))
+}
+
+/// Takes the interrupted restore of this worktree back; none if there is none.
+pub fn abort_restore(context: &mut Context, wait: Option<Duration>) -> Result<Option<Recovered>, Error> {
+    let limit = limit_of(context, wait);
+    let Some(_lock) = save::lock_within(context, limit)? else { return Err(busy(context)?) };
+    let Some(recovery) = Recovery::open(&context.repo)? else { return Ok(None) };
+    let mut recovered = describe(context, &recovery)?;
+    unrecord(context, recovery.purpose())?;
+    recovered.aborted = recovery.take_back(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
+    Ok(Some(recovered))
+}
+
+fn busy(context: &Context) -> Result<Error, Error> {
+    Ok(match judge::unfinished(&context.repo)? {
+        Some(blocker) => Error::Refused(vec![blocker]),
+        None => Error::LockTimeout(context.repo.private_dir().join("lock").display().to_string()),
+    })
+}
+
+fn describe(context: &Context, recovery: &Recovery) -> Result<Recovered, Error> {
+    let purpose = recovery.purpose();
+    let find = |id: &str| -> Result<Option<Checkpoint>, Error> {
+        let id = CheckpointId::parse(id).ok();
+        Ok(id.map(|id| context.store.by_id(&id)).transpose()?.flatten())
+    };
+    let (written, deleted) = recovery.counts();
+    Ok(Recovered {
+        verb: purpose.verb.clone(),
+        target: find(&purpose.target)?,
+        pre_restore: find(&purpose.pre_restore)?,
+        written,
+        deleted,
+        verified: false,
+        aborted: Aborted::default(),
+    })
+}
+
+/// Records what the dead process may have recorded already.
+fn record(context: &mut Context, purpose: &Purpose) -> Result<(), Error> {
+    let pre_restore = CheckpointId::parse(&purpose.pre_restore)?;
+    let worktree = context.repo.worktree_id().clone();
+    match purpose.row {
+        Some(row) if purpose.verb == Verb::Undo.as_str() => context.store.mark_undone(row, &pre_restore)?,
+        Some(row) => context.store.mark_redone(row, &pre_restore)?,
+        None => {
+            let top = context.store.top_undoable(&worktree)?;
+            if top.is_none_or(|top| top.pre_restore != pre_restore) {
+                let target = CheckpointId::parse(&purpose.target)?;
+                context.store.push_restore(&NewRestore { worktree, pre_restore, target, created_at: sys::now_millis() })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes out what the dead process may have recorded.
+fn unrecord(context: &mut Context, purpose: &Purpose) -> Result<(), Error> {
+    let (Ok(pre_restore), Ok(target)) = (CheckpointId::parse(&purpose.pre_restore), CheckpointId::parse(&purpose.target)) else {
+        return Ok(());
+    };
+    let worktree = context.repo.worktree_id().clone();
+    let rows = context.store.restores(&worktree)?;
+    match purpose.row {
+        // An undo is recorded by the state it left; without it, the restore counts again.
+        Some(row) if purpose.verb == Verb::Undo.as_str() => {
+            if let Some(row) = rows.iter().find(|found| found.id == row && found.undone_by.as_ref() == Some(&pre_restore)) {
+                context.store.mark_redone(row.id, &row.pre_restore)?;
+            }
+        }
+        // A redo left the state that the undo had made, so that is where an undo of the restore leads as before.
+        Some(row) => {
+            if rows.iter().any(|found| found.id == row && found.undone_by.is_none() && found.pre_restore == pre_restore) {
+                context.store.mark_undone(row, &target)?;
+            }
+        }
+        None => {
+            if let Some(row) = rows.iter().find(|found| found.pre_restore == pre_restore) {
+                context.store.drop_restore(row.id)?;
+            }
+        }
+    }
+    Ok(())
+}

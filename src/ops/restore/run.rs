@@ -1,0 +1,321 @@
+//! One restore, undo or redo from its request to its outcome.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use gix::bstr::{BStr, ByteSlice};
+
+use super::{HeadMoved, RestoreOutcome, RestoreRequest, RestoreStatus, judge, obstacles};
+use crate::git::diff::tree_changes;
+use crate::git::ignore::Ignore;
+use crate::git::pathspec::Pathspec;
+use crate::git::restore::{
+    ApplyError, Attributes, Begun, IndexEdit, IndexMode, IndexNow, KeepReason, Now, Plan, Purpose, Scope, Session, Target,
+    add_failures, check, index_edits,
+};
+use crate::git::snapshot::{self, Keep, Snapshot};
+use crate::git::stat::FileStat;
+use crate::git::{GitError, facts, path_bytes};
+use crate::model::{BString, Blocker, Checkpoint, Kind, ObjectId};
+use crate::ops::save::{self, SaveRequest};
+use crate::ops::{Context, Error};
+use crate::store::NewRestore;
+use crate::sys;
+
+/// How often a capture is taken anew because it has to take in files that are in the way.
+const CAPTURES: usize = 3;
+
+/// Which command is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// To a checkpoint.
+    Restore,
+    /// Back to before the last restore.
+    Undo,
+    /// Forward again.
+    Redo,
+}
+
+impl Verb {
+    /// The word on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verb::Restore => "restore",
+            Verb::Undo => "undo",
+            Verb::Redo => "redo",
+        }
+    }
+}
+
+/// What is to be done.
+pub(in crate::ops) struct Task<'a> {
+    pub(in crate::ops) target: Checkpoint,
+    pub(in crate::ops) verb: Verb,
+    /// The row of the restore that is undone or redone.
+    pub(in crate::ops) row: Option<i64>,
+    /// The trees between which the last restore went that this one takes back.
+    pub(in crate::ops) taken_back: Option<(ObjectId, ObjectId)>,
+    pub(in crate::ops) request: &'a RestoreRequest,
+}
+
+/// A capture of the worktree with the plan that follows from it.
+struct Prepared {
+    snapshot: Snapshot,
+    plan: Plan,
+    edits: Vec<IndexEdit>,
+    index: IndexMode,
+}
+
+/// Carries out a task.
+pub(in crate::ops) fn run(context: &mut Context, task: Task<'_>) -> Result<RestoreOutcome, Error> {
+    let blockers = judge::judge(&context.repo, &task.target, task.request)?;
+    if task.request.dry_run || !blockers.is_empty() {
+        return preview(context, &task, blockers);
+    }
+    context.store.require_writable()?;
+    let limit = task.request.wait.unwrap_or(context.repo.config().lock_timeout);
+    let Some(_lock) = save::lock_within(context, limit)? else {
+        return match judge::unfinished(&context.repo)? {
+            Some(blocker) => Ok(RestoreOutcome { timed_out: true, ..refused(&task, vec![blocker]) }),
+            None => Err(Error::LockTimeout(context.repo.private_dir().join("lock").display().to_string())),
+        };
+    };
+    if let Some(blocker) = judge::unfinished(&context.repo)? {
+        return Ok(refused(&task, vec![blocker]));
+    }
+    let session = match Session::begin(&context.repo, sys::now_millis(), limit)? {
+        Begun::Session(session) => *session,
+        Begun::IndexLocked => {
+            let blockers = vec![judge::index_locked(&context.repo)];
+            return Ok(RestoreOutcome { timed_out: !limit.is_zero(), ..refused(&task, blockers) });
+        }
+    };
+    carry_out(context, &task, session)
+}
+
+/// Everything that can be told without changing anything.
+fn preview(context: &Context, task: &Task<'_>, mut blockers: Vec<Blocker>) -> Result<RestoreOutcome, Error> {
+    if context.repo.git_dir().join("index.lock").symlink_metadata().is_ok() {
+        blockers.push(judge::index_locked(&context.repo));
+    }
+    let mut outcome = match prepare(context, task, Keep::Memory)? {
+        Err(found) => {
+            blockers.extend(found);
+            refused(task, Vec::new())
+        }
+        Ok(mut prepared) => {
+            let objects = prepared.snapshot.objects(&context.repo);
+            let failures = check(&context.repo, &objects, &mut prepared.plan, &task.target.tree, attributes(task))?;
+            add_failures(&mut prepared.plan, failures);
+            blockers.extend(obstacles::blockers_of(&prepared.plan));
+            describe(context, task, &prepared)?
+        }
+    };
+    blockers.sort_by_key(|blocker| blocker.code);
+    blockers.dedup();
+    outcome.blockers = blockers;
+    outcome.status = if task.request.dry_run { RestoreStatus::DryRun } else { RestoreStatus::Refused };
+    Ok(outcome)
+}
+
+/// From the locks to the end.
+fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Result<RestoreOutcome, Error> {
+    let mut prepared = match prepare(context, task, Keep::Objects)? {
+        Ok(prepared) => prepared,
+        Err(blockers) => return Ok(refused(task, blockers)),
+    };
+    let blockers = obstacles::blockers_of(&prepared.plan);
+    let mut outcome = describe(context, task, &prepared)?;
+    if !blockers.is_empty() {
+        return Ok(RestoreOutcome { status: RestoreStatus::Refused, blockers, ..outcome });
+    }
+    if prepared.plan.is_empty() && prepared.edits.is_empty() {
+        return Ok(RestoreOutcome { status: RestoreStatus::Unchanged, ..outcome });
+    }
+    let objects = prepared.snapshot.objects(&context.repo);
+    let plan = std::mem::take(&mut prepared.plan);
+    let failures = session.stage(&context.repo, &objects, plan, &task.target.tree, attributes(task))?;
+    if !failures.is_empty() {
+        let blockers = obstacles::blockers_of_failures(&failures);
+        return Ok(RestoreOutcome { status: RestoreStatus::Refused, blockers, ..outcome });
+    }
+    let pre_restore = match record_state_before(context, task, &mut prepared.snapshot) {
+        Ok(checkpoint) => checkpoint,
+        Err(error) => {
+            let blockers = vec![obstacles::pre_restore_failed(&error)];
+            return Ok(RestoreOutcome { status: RestoreStatus::Refused, blockers, ..outcome });
+        }
+    };
+    let purpose = Purpose {
+        target: task.target.id.to_string(),
+        pre_restore: pre_restore.id.to_string(),
+        verb: task.verb.as_str().to_owned(),
+        row: task.row,
+    };
+    let edits = (prepared.index != IndexMode::Kept).then_some(prepared.edits);
+    let snapshot = &prepared.snapshot;
+    let applied = session.apply(&context.repo, &objects, purpose, edits, &|path| snapshot.entry(path));
+    let applied = match applied {
+        Ok(applied) => applied,
+        Err(ApplyError::Changed(paths)) => {
+            let blockers = vec![obstacles::changed_meanwhile(&paths)];
+            return Ok(RestoreOutcome { status: RestoreStatus::Refused, blockers, pre_restore: Some(pre_restore), ..outcome });
+        }
+        Err(ApplyError::Failed(error, left)) => return Err(Error::TakenBack { source: Box::new(error.into()), left }),
+        Err(ApplyError::Interrupted(error)) => return Err(Error::Interrupted(Box::new(error.into()))),
+    };
+    outcome.verified = applied.verified;
+    if let Err(error) = record_row(context, task, &pre_restore) {
+        return Err(match applied.take_back(&context.repo) {
+            Ok(left) => Error::TakenBack { source: Box::new(error), left },
+            Err(_) => Error::Interrupted(Box::new(error)),
+        });
+    }
+    applied.finish(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
+    Ok(RestoreOutcome { status: RestoreStatus::Restored, pre_restore: Some(pre_restore), ..outcome })
+}
+
+/// Captures the worktree, with whatever is in the way, and plans. The inner error are reasons to refuse.
+fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prepared, Vec<Blocker>>, Error> {
+    let repo = &context.repo;
+    let pathspec = Pathspec::parse(repo, &task.request.directory, &task.request.paths)?;
+    let includes = |path: &BStr| pathspec.includes(path);
+    let target = target_of(&task.target);
+    let deletable = deletable(context, task)?;
+    let mut forced: Vec<BString> = deletable.iter().cloned().collect();
+    let standing_in = repo.prefix(&task.request.directory).map(|path| path_bytes(&path));
+    let scope = Scope { includes: &includes, deletable, standing_in: standing_in.filter(|path| !path.is_empty()) };
+    let mut captures = 0;
+    let (snapshot, plan) = loop {
+        captures += 1;
+        let snapshot = match snapshot::take(repo, keep, &forced) {
+            Ok(snapshot) => snapshot,
+            Err(error) => return Ok(Err(vec![obstacles::pre_restore_failed(&error)])),
+        };
+        let seen = |path: &BStr| snapshot.entry(path).map(|entry| entry.stat).filter(|stat| *stat != FileStat::default());
+        let now = Now { tree: snapshot.tree, skipped: &snapshot.skipped, seen: &seen };
+        let plan = match Plan::make(repo, &snapshot.objects(repo), &now, &target, &scope) {
+            Ok(plan) => plan,
+            Err(GitError::ObjectMissing(id)) => return Ok(Err(vec![obstacles::object_missing(&format!("object {id}"))])),
+            Err(error) => return Err(error.into()),
+        };
+        if plan.to_capture.is_empty() || captures == CAPTURES {
+            break (snapshot, plan.refuse_uncaptured());
+        }
+        forced.extend(plan.to_capture);
+    };
+    let Some(tree) = snapshot.index_tree else { return Ok(Err(vec![judge::unmerged_index()])) };
+    let index = if task.request.keep_index { IndexMode::Kept } else { IndexMode::for_target(&target, &snapshot.head) };
+    let outside = plan.kept.iter().filter(|kept| kept.reason == KeepReason::OutsideSparseCheckout);
+    let outside: BTreeSet<BString> = outside.map(|kept| kept.path.clone()).collect();
+    let now = IndexNow { tree, intent_to_add: &snapshot.intent_to_add, head: &snapshot.head, outside };
+    let edits = match index_edits(&snapshot.objects(repo), &now, &target, index, &includes) {
+        Ok(edits) => edits,
+        Err(GitError::ObjectMissing(id)) => return Ok(Err(vec![obstacles::object_missing(&format!("object {id}"))])),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Ok(Prepared { snapshot, plan, edits, index }))
+}
+
+/// Ignored paths that the restore which is taken back has created.
+fn deletable(context: &Context, task: &Task<'_>) -> Result<BTreeSet<BString>, Error> {
+    let Some((from, to)) = task.taken_back else { return Ok(BTreeSet::new()) };
+    let repo = &context.repo;
+    let objects = crate::git::Objects::new(repo.gix(), std::sync::Arc::default());
+    let Ok(changes) = tree_changes(&objects, &from, &to) else { return Ok(BTreeSet::new()) };
+    let created =
+        changes.into_iter().filter(|change| change.old.is_none() && change.new.is_some_and(|side| !side.mode.is_commit()));
+    let mut ignore = Ignore::worktree(repo, &crate::git::index::load(repo, &objects)?)?;
+    let mut paths = BTreeSet::new();
+    for change in created {
+        if ignore.is_ignored(change.path.as_bstr(), false)? {
+            paths.insert(change.path);
+        }
+    }
+    Ok(paths)
+}
+
+fn record_state_before(context: &mut Context, task: &Task<'_>, snapshot: &mut Snapshot) -> Result<Checkpoint, Error> {
+    let message = match task.verb {
+        Verb::Restore => format!("before the restore of {}", task.target.number),
+        Verb::Undo => "before an undo".to_owned(),
+        Verb::Redo => "before a redo".to_owned(),
+    };
+    let request = SaveRequest { message: Some(message), kind: Some(Kind::PreRestore), ..SaveRequest::default() };
+    save::record(context, snapshot, &request)
+}
+
+fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint) -> Result<(), Error> {
+    match (task.verb, task.row) {
+        (Verb::Undo, Some(row)) => context.store.mark_undone(row, &pre_restore.id)?,
+        (Verb::Redo, Some(row)) => context.store.mark_redone(row, &pre_restore.id)?,
+        (Verb::Restore, _) | (Verb::Undo | Verb::Redo, None) => {
+            context.store.push_restore(&NewRestore {
+                worktree: context.repo.worktree_id().clone(),
+                pre_restore: pre_restore.id.clone(),
+                target: task.target.id.clone(),
+                created_at: sys::now_millis(),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn target_of(checkpoint: &Checkpoint) -> Target {
+    Target {
+        tree: checkpoint.tree,
+        index_tree: checkpoint.index_tree,
+        head: checkpoint.head,
+        intent_to_add: checkpoint.intent_to_add.clone(),
+        skipped: checkpoint.skipped.clone(),
+    }
+}
+
+/// A whole tree is written with its own attributes; some of its paths with those that are there.
+fn attributes(task: &Task<'_>) -> Attributes {
+    if task.request.paths.is_empty() { Attributes::Target } else { Attributes::Worktree }
+}
+
+fn describe(context: &Context, task: &Task<'_>, prepared: &Prepared) -> Result<RestoreOutcome, Error> {
+    let (written, deleted) = prepared.plan.counts();
+    Ok(RestoreOutcome {
+        written,
+        deleted,
+        kept: prepared.plan.kept.clone(),
+        index: prepared.index,
+        plan: prepared.plan.steps().map(|step| (step.kind, step.path.to_owned())).collect(),
+        head_moved: head_moved(context, task, &prepared.snapshot.head)?,
+        ..refused(task, Vec::new())
+    })
+}
+
+fn head_moved(context: &Context, task: &Task<'_>, head: &facts::Head) -> Result<Option<HeadMoved>, Error> {
+    if head.id == task.target.head {
+        return Ok(None);
+    }
+    let commits = facts::commits_since(&context.repo, head.id, task.target.head)?;
+    Ok(Some(HeadMoved { branch: head.branch.clone(), head: head.id, commits }))
+}
+
+fn refused(task: &Task<'_>, blockers: Vec<Blocker>) -> RestoreOutcome {
+    RestoreOutcome {
+        status: RestoreStatus::Refused,
+        verb: task.verb,
+        target: task.target.clone(),
+        pre_restore: None,
+        blockers,
+        timed_out: false,
+        written: 0,
+        deleted: 0,
+        kept: Vec::new(),
+        index: if task.request.keep_index { IndexMode::Kept } else { IndexMode::Captured },
+        verified: false,
+        plan: Vec::new(),
+        head_moved: None,
+    }
+}
+
+/// How long to wait for locks in a task that has no request of its own.
+pub(super) fn limit_of(context: &Context, wait: Option<Duration>) -> Duration {
+    wait.unwrap_or(context.repo.config().lock_timeout)
+}
