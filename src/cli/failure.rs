@@ -189,6 +189,7 @@ fn git(error: &GitError) -> Account {
         GitError::Bare => {
             Account::new("bare-repository", Exit::Fatal).hint("run it in one of the worktrees (`git worktree list`)")
         }
+        GitError::InsideGitDirectory => Account::new("not-a-worktree", Exit::Fatal),
         GitError::NotWorktreeRoot(_) => {
             Account::new("not-worktree-root", Exit::Fatal).hint("`git worktree repair` may mend the link")
         }

@@ -12,6 +12,8 @@ pub enum GitError {
     NotARepository,
     #[error("this repository is bare: there is no worktree to snapshot")]
     Bare,
+    #[error("this must be run in a worktree, not in a git directory")]
+    InsideGitDirectory,
     #[error("`{}` is not the top of a worktree of its own: its link to the repository is gone", .0.display())]
     NotWorktreeRoot(PathBuf),
     #[error("the repository at `{}` belongs to someone else and is not listed in `safe.directory`", .0.display())]

@@ -37,7 +37,11 @@ impl Repo {
         let options = || gix::open::Options::default().bail_if_untrusted(true).cli_overrides(overrides.clone());
         let trust = Mapping { full: options(), reduced: options() };
         let opened = gix::ThreadSafeRepository::discover_with_environment_overrides_opts(directory, Default::default(), trust);
-        let repo = Self::from_gix(opened.map_err(|error| open_error(error, directory))?)?;
+        let mut opened = opened.map_err(|error| open_error(error, directory))?;
+        if sys::env::git_dir_is_set() && !sys::env::git_work_tree_is_set() {
+            opened = use_as_top(opened, directory)?;
+        }
+        let repo = Self::from_gix(opened)?;
         repo.check_top(&absolute(directory)?)?;
         Ok(repo)
     }
@@ -145,6 +149,10 @@ impl Repo {
     }
 
     fn check_top(&self, directory: &Path) -> Result<(), GitError> {
+        if directory.starts_with(&self.common_dir) && !self.top.starts_with(&self.common_dir) && !sys::env::git_work_tree_is_set()
+        {
+            return Err(GitError::InsideGitDirectory);
+        }
         let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
         if !self.config.allow_home && (self.top == Path::new("/") || home.as_deref() == Some(&self.top)) {
             return Err(GitError::HomeRefused(self.top.clone()));
@@ -161,6 +169,19 @@ impl Repo {
         }
         Ok(())
     }
+}
+
+/// With `GIT_DIR` and nothing that names the worktree, the current directory is its top (git(1), `GIT_WORK_TREE`).
+fn use_as_top(opened: gix::ThreadSafeRepository, directory: &Path) -> Result<gix::ThreadSafeRepository, GitError> {
+    let mut local = opened.to_thread_local();
+    let config = local.config_snapshot();
+    let named = config.string("core.worktree").is_some() || config.boolean("core.bare") == Some(true);
+    if named {
+        return Ok(opened);
+    }
+    let top = absolute(directory)?;
+    local.set_workdir(top).map_err(|source| GitError::other("use the current directory as the worktree", source))?;
+    Ok(local.into_sync())
 }
 
 /// A path of the file system as the bytes that git sees.

@@ -36,3 +36,13 @@ pub fn git_pager_in_use() -> bool {
 pub fn columns() -> Option<usize> {
     text("COLUMNS")?.parse().ok()
 }
+
+/// True if `GIT_DIR` names the repository.
+pub fn git_dir_is_set() -> bool {
+    std::env::var_os("GIT_DIR").is_some()
+}
+
+/// True if `GIT_WORK_TREE` names the top of the worktree.
+pub fn git_work_tree_is_set() -> bool {
+    std::env::var_os("GIT_WORK_TREE").is_some()
+}
