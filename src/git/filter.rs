@@ -13,6 +13,7 @@ use gix::worktree::stack::state::attributes::Source;
 use gix::oid;
 
 use super::ignore::files_above;
+use super::index::LazyIndex;
 use super::{GitError, Objects, Repo, os_path};
 
 /// Applies clean and smudge filters. Each thread takes its own; long-running filter processes live as long as it does.
@@ -20,7 +21,7 @@ pub struct Filters {
     pipeline: gix::filter::plumbing::Pipeline,
     attributes: gix::worktree::Stack,
     repo: gix::Repository,
-    index: Arc<gix::index::State>,
+    index: Arc<LazyIndex>,
 }
 
 /// What cleaning did to a content.
@@ -34,7 +35,13 @@ pub enum Cleaned<R> {
 impl Filters {
     /// Filters as attributes in the worktree (and, for attribute files that are not checked out, in `index`) set them.
     pub fn new(repo: &Repo, index: Arc<gix::index::State>) -> Result<Filters, GitError> {
-        Self::with(repo, index, Source::WorktreeThenIdMapping)
+        Self::with(repo, &index.clone(), Arc::new(LazyIndex::ready(repo, index)), Source::WorktreeThenIdMapping)
+    }
+
+    /// The same, where `rules` has the attribute files that are not checked out, and `index` is read only if a conversion of
+    /// line ends asks for the content that is in it.
+    pub(crate) fn lazy(repo: &Repo, rules: &gix::index::State, index: Arc<LazyIndex>) -> Result<Filters, GitError> {
+        Self::with(repo, rules, index, Source::WorktreeThenIdMapping)
     }
 
     /// Filters as the attribute files of `tree` set them, for writing its files: what is in the worktree may say something else.
@@ -46,10 +53,10 @@ impl Filters {
         paths: impl Iterator<Item = &'a BStr>,
     ) -> Result<Filters, GitError> {
         let index = files_above(objects, tree, paths, b".gitattributes")?;
-        Self::with(repo, Arc::new(index), Source::IdMapping)
+        Self::with(repo, &index, Arc::new(LazyIndex::new(repo)), Source::IdMapping)
     }
 
-    fn with(repo: &Repo, index: Arc<gix::index::State>, source: Source) -> Result<Filters, GitError> {
+    fn with(repo: &Repo, rules: &gix::index::State, index: Arc<LazyIndex>, source: Source) -> Result<Filters, GitError> {
         let failed = |source| GitError::other("set up filters", source);
         let gix = repo.gix();
         let mut options = gix::filter::Pipeline::options(&gix).map_err(failed)?;
@@ -57,7 +64,7 @@ impl Filters {
         options.crlf_roundtrip_check = CrlfRoundTripCheck::Skip;
         let context = gix.command_context().map_err(failed)?;
         let pipeline = gix::filter::plumbing::Pipeline::new(context, gix.object_hash(), options);
-        let attributes = gix.attributes_only(&index, source).map_err(failed)?.detach();
+        let attributes = gix.attributes_only(rules, source).map_err(failed)?.detach();
         Ok(Filters { pipeline, attributes, repo: gix, index })
     }
 
@@ -69,6 +76,7 @@ impl Filters {
             .map_err(|source| GitError::io("read the attributes of", os_path(path), source))?;
         let mut from_index = |buffer: &mut Vec<u8>| -> Result<Option<()>, gix::Error> {
             use gix::objs::Find;
+            let index = index.get().map_err(|error| gix::Error::from_error(error))?;
             let Some(id) = index.entry_by_path(path).map(|entry| entry.id) else { return Ok(None) };
             Ok(repo.objects.try_find(&id, buffer)?.map(|_| ()))
         };

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Mode, Stage, Stat};
@@ -52,12 +54,15 @@ impl IndexSignature {
 
 /// Reads the index; an empty one if there is no file. Entries that stand for whole directories (sparse index) are expanded.
 pub(crate) fn load(repo: &Repo, objects: &Objects) -> Result<gix::index::State, GitError> {
-    let path = repo.index_path();
+    load_from(&repo.index_path(), objects)
+}
+
+fn load_from(path: &Path, objects: &Objects) -> Result<gix::index::State, GitError> {
     if !path.exists() {
-        return Ok(gix::index::State::new(repo.hash_kind()));
+        return Ok(gix::index::State::new(objects.hash_kind()));
     }
     let options = gix::index::decode::Options::default();
-    let file = gix::index::File::at(&path, repo.hash_kind(), true, options);
+    let file = gix::index::File::at(path, objects.hash_kind(), true, options);
     let (mut state, _) = file.map_err(|source| GitError::other("read the index", source))?.into_parts();
     if state.is_sparse() {
         expand(&mut state, objects)?;
@@ -108,6 +113,35 @@ fn push_tree(state: &mut gix::index::State, objects: &Objects, path: BString, tr
         );
     }
     Ok(())
+}
+
+/// The index of a worktree, decoded at most once, when it is first asked for.
+pub(crate) struct LazyIndex {
+    path: PathBuf,
+    shared: gix::ThreadSafeRepository,
+    state: OnceLock<Arc<gix::index::State>>,
+}
+
+impl LazyIndex {
+    /// The index of `repo`, not read yet.
+    pub(crate) fn new(repo: &Repo) -> LazyIndex {
+        LazyIndex { path: repo.index_path(), shared: repo.gix().into_sync(), state: OnceLock::new() }
+    }
+
+    /// An index that is at hand already.
+    pub(crate) fn ready(repo: &Repo, state: Arc<gix::index::State>) -> LazyIndex {
+        LazyIndex { state: OnceLock::from(state), ..LazyIndex::new(repo) }
+    }
+
+    /// The index.
+    pub(crate) fn get(&self) -> Result<Arc<gix::index::State>, GitError> {
+        if let Some(state) = self.state.get() {
+            return Ok(state.clone());
+        }
+        let objects = Objects::new(self.shared.to_thread_local(), Arc::default());
+        let state = Arc::new(load_from(&self.path, &objects)?);
+        Ok(self.state.get_or_init(|| state).clone())
+    }
 }
 
 /// Paths that are intent-to-add.

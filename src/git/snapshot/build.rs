@@ -56,6 +56,9 @@ impl<'a, 'o> Builder<'a, 'o> {
             objects,
             writer: StatCacheWriter::new(cache.hash(), Some(cache)),
         };
+        if cache.index_has_rules() || delta.rules_gone {
+            builder.writer.note_index_rules();
+        }
         builder.mark_dirty();
         builder
     }

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, FileType, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::exclude::Exclude;
-use super::resolve::{NewDir, Outcome, Shared, Task, has_forced_below, no_object, top_fd};
+use super::resolve::{NewDir, Outcome, Shared, Task, has_forced_below, is_rules, no_object, top_fd};
 use super::stat_cache::{DirStat, INDEX_STAT, RECHECK, Record, RecordKind, TRACKED};
 use super::walk::read_names;
 use crate::git::beneath::{open_directory, open_file};
@@ -126,7 +126,7 @@ impl<'a> Judge<'a> {
         if is_dir && has_forced_below(self.shared.forced, task.path.as_ref()) {
             return self.directory(task);
         }
-        if !is_dir && (task.name == ".gitignore" || task.name == ".gitattributes") {
+        if !is_dir && is_rules(task.name.as_ref()) {
             let id = no_object(self.shared);
             let record = Record { name: task.name, kind: RecordKind::IgnoredRules, flags: 0, stat, id };
             self.outcomes.push(Outcome::Put(task.dir, record));
@@ -167,7 +167,7 @@ impl<'a> Judge<'a> {
 
     fn is_ignored(&mut self, task: &Task, is_dir: bool) -> Result<bool, GitError> {
         if self.ignore.is_none() {
-            self.ignore = Some(Ignore::worktree(self.shared.repo, &*self.shared.index.get(self.shared.repo)?)?);
+            self.ignore = Some(Ignore::worktree(self.shared.repo, &*self.shared.rules_index()?)?);
         }
         let ignore = self.ignore.as_mut().expect("it was just made");
         ignore.is_ignored(task.path.as_ref(), is_dir)
@@ -332,7 +332,7 @@ impl<'a> Judge<'a> {
 
     fn clean(&mut self, task: &Task, file: File) -> Result<Option<File>, GitError> {
         if self.filters.is_none() {
-            self.filters = Some(Filters::new(self.shared.repo, self.shared.index.get(self.shared.repo)?)?);
+            self.filters = Some(Filters::lazy(self.shared.repo, &*self.shared.rules_index()?, self.shared.index.clone())?);
         }
         let filters = self.filters.as_mut().expect("it was just made");
         match filters.to_git(task.path.as_ref(), file, &mut self.cleaned)? {

@@ -24,12 +24,12 @@ use gix::objs::tree::EntryMode;
 
 use self::build::Builder;
 pub(crate) use self::judge::is_repository;
-use self::resolve::{LazyIndex, Shared};
+use self::resolve::Shared;
 use self::stat_cache::{Header, INDEX_STAT, StatCache};
 use self::walk::Walk;
 use super::beneath::open_top;
 use super::facts::{Head, operation};
-use super::index::{self, IndexSignature};
+use super::index::{self, IndexSignature, LazyIndex};
 use super::objects::Overlay;
 pub use super::odb::Keep;
 use super::odb::ObjectSink;
@@ -103,17 +103,17 @@ impl Taker<'_> {
         let repo = self.repo;
         let sink = ObjectSink::new(repo, self.keep);
         let from_cache = cache.is_some();
-        let mut lazy = LazyIndex::default();
+        let mut lazy = LazyIndex::new(repo);
         let (baseline, stamp_ns, index_facts) = match cache {
             Some((cache, header)) if header.index == self.signature && self.signature.is_conclusive(header.stamp_ns) => {
                 (cache, header.stamp_ns, Some((header.index_tree, header.intent_to_add)))
             }
             other => {
-                let state = lazy.get(repo)?;
+                let state = lazy.get()?;
                 let stamp = other.as_ref().map_or(self.stamp_ns, |(_, header)| header.stamp_ns);
                 let reread = !repo.config().stat_cache;
                 let seeded = seed::seed(other.as_ref().map(|(cache, _)| cache), &state, &self.header(None, Vec::new()), reread);
-                lazy = LazyIndex::ready(state);
+                lazy = LazyIndex::ready(repo, state);
                 (seeded, stamp, None)
             }
         };
@@ -123,7 +123,7 @@ impl Taker<'_> {
         let mut shared = Shared::new(repo, &self.top, &baseline, &sink, &self.forced);
         shared.from_cache = from_cache;
         shared.threads = threads;
-        shared.index = lazy;
+        shared.index = Arc::new(lazy);
         let mut delta = shared.run(events)?;
         if delta.rules_changed {
             return Ok(None);
@@ -132,7 +132,7 @@ impl Taker<'_> {
         let (index_tree, intent_to_add) = match index_facts {
             Some(facts) => facts,
             None => {
-                let state = shared.index.get(repo)?;
+                let state = shared.index.get()?;
                 (index::write_tree(&state, &mut writer)?, index::intent_to_add(&state))
             }
         };

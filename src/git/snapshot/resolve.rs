@@ -13,9 +13,9 @@ use gix::bstr::{BStr, BString};
 use super::judge::Judge;
 use super::stat_cache::{DirStat, KEEP_IF_ABSENT, Record, StatCache};
 use super::walk::Event;
-use crate::git::index::join;
+use crate::git::index::{LazyIndex, join};
 use crate::git::odb::ObjectSink;
-use crate::git::{GitError, Objects, Repo};
+use crate::git::{GitError, Repo};
 use crate::model::Skipped;
 
 /// A directory: its place in the cache, or, from the count of those on, among the new ones.
@@ -63,6 +63,8 @@ pub(super) struct Delta {
     pub(super) skipped: Vec<Skipped>,
     /// A file of ignore rules or attributes changed: the cache does not hold.
     pub(super) rules_changed: bool,
+    /// A tracked file of ignore rules or attributes is not on disk: the index is asked for it.
+    pub(super) rules_gone: bool,
 }
 
 /// Shared by the threads that judge.
@@ -73,7 +75,9 @@ pub(super) struct Shared<'a> {
     pub(super) from_cache: bool,
     pub(super) sink: &'a ObjectSink,
     /// The index, read when it is asked for.
-    pub(super) index: LazyIndex,
+    pub(super) index: Arc<LazyIndex>,
+    /// What rule files are looked up in where they are not on disk; empty if all are.
+    pub(super) rules: OnceLock<Arc<gix::index::State>>,
     /// Paths to capture though they are ignored or large.
     pub(super) forced: &'a BTreeSet<BString>,
     pub(super) threads: usize,
@@ -104,7 +108,8 @@ impl<'a> Shared<'a> {
             cache,
             from_cache: false,
             sink,
-            index: LazyIndex::default(),
+            index: Arc::new(LazyIndex::new(repo)),
+            rules: OnceLock::new(),
             forced,
             threads: 1,
             queue: Mutex::default(),
@@ -195,12 +200,13 @@ impl<'a> Shared<'a> {
         let directory = self.cache.dir(dir);
         let record = directory.file(file).to_record();
         self.note_rules(record.name.as_ref());
+        delta.rules_gone |= is_rules(record.name.as_ref());
         if record.flags & KEEP_IF_ABSENT == 0 {
             delta.outcomes.push(Outcome::Drop(dir, record.name));
             return Ok(());
         }
         let path = join(directory.path(), record.name.as_ref());
-        let index = self.index.get(self.repo)?;
+        let index = self.index.get()?;
         if let Some(entry) = index.entry_by_path(path.as_ref()) {
             delta.outcomes.push(Outcome::Put(dir, Record { id: entry.id, stat: Default::default(), ..record }));
         }
@@ -226,9 +232,23 @@ impl<'a> Shared<'a> {
 
     /// Remembers that a file with this name changed, if it holds ignore rules or attributes.
     pub(super) fn note_rules(&self, name: &BStr) {
-        if self.from_cache && (name == ".gitignore" || name == ".gitattributes") {
+        if self.from_cache && is_rules(name) {
             self.rules_changed.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// The index as far as rule files are looked up in it. Decoding it is spared where the cache knows that all of them are on
+    /// disk.
+    pub(super) fn rules_index(&self) -> Result<Arc<gix::index::State>, GitError> {
+        if let Some(state) = self.rules.get() {
+            return Ok(state.clone());
+        }
+        let state = if self.from_cache && !self.cache.index_has_rules() {
+            Arc::new(gix::index::State::new(self.cache.hash()))
+        } else {
+            self.index.get()?
+        };
+        Ok(self.rules.get_or_init(|| state).clone())
     }
 
     /// Adds a directory that the cache does not have.
@@ -283,25 +303,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The index of the worktree, decoded at most once.
-#[derive(Default)]
-pub(super) struct LazyIndex(OnceLock<Arc<gix::index::State>>);
-
-impl LazyIndex {
-    /// An index that is decoded already.
-    pub(super) fn ready(state: Arc<gix::index::State>) -> Self {
-        LazyIndex(OnceLock::from(state))
-    }
-
-    /// The index.
-    pub(super) fn get(&self, repo: &Repo) -> Result<Arc<gix::index::State>, GitError> {
-        if let Some(state) = self.0.get() {
-            return Ok(state.clone());
-        }
-        let objects = Objects::new(repo.gix(), Arc::default());
-        let state = Arc::new(crate::git::index::load(repo, &objects)?);
-        Ok(self.0.get_or_init(|| state).clone())
-    }
+/// True for the names of files that hold ignore rules or attributes.
+pub(super) fn is_rules(name: &BStr) -> bool {
+    name == ".gitignore" || name == ".gitattributes"
 }
 
 /// An id that stands for no object.

@@ -20,6 +20,10 @@ const DIR_LEN: usize = 96;
 /// Length of a file record without its object id.
 const FILE_FIXED_LEN: usize = 44;
 
+/// Bits of the header's ninth byte.
+const UNMERGED: u8 = 1;
+const INDEX_RULES: u8 = 2;
+
 /// What a file record stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecordKind {
@@ -139,6 +143,11 @@ impl StatCache {
         self.hash
     }
 
+    /// True if the index may have rule files (`.gitignore`, `.gitattributes`) that are not on disk, so that it must be asked.
+    pub(super) fn index_has_rules(&self) -> bool {
+        self.bytes[9] & INDEX_RULES != 0
+    }
+
     /// Reads the header.
     pub(super) fn header(&self) -> Option<Header> {
         let b = &self.bytes;
@@ -159,7 +168,7 @@ impl StatCache {
             index: IndexSignature { stat: stat(48), trailer: id(208) },
             rules,
             tree: id(112),
-            index_tree: (b[9] & 1 == 0).then(|| id(144)),
+            index_tree: (b[9] & UNMERGED == 0).then(|| id(144)),
             anchor: id(176),
             anchor_ref: b.get(241..241 + ref_len)?.to_str().ok()?.to_owned(),
             intent_to_add: tail.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(BString::from).collect(),
@@ -343,6 +352,7 @@ pub(super) struct StatCacheWriter {
     file_count: u32,
     names: Vec<u8>,
     current: usize,
+    index_rules: bool,
 }
 
 impl StatCacheWriter {
@@ -356,6 +366,7 @@ impl StatCacheWriter {
             file_count: 0,
             names: Vec::with_capacity(room.saturating_sub(dirs + files)),
             current: 0,
+            index_rules: false,
         }
     }
 
@@ -374,6 +385,11 @@ impl StatCacheWriter {
         self.dirs.resize(self.current + DIR_LEN, 0);
         self.names.extend_from_slice(path);
         index
+    }
+
+    /// Notes that the index may have rule files that are not on disk.
+    pub(super) fn note_index_rules(&mut self) {
+        self.index_rules = true;
     }
 
     fn names_base(&self) -> usize {
@@ -399,6 +415,7 @@ impl StatCacheWriter {
         }
         self.files.extend_from_slice(&stat.mode.to_le_bytes());
         self.files.extend_from_slice(id.as_bytes());
+        self.index_rules |= flags & KEEP_IF_ABSENT != 0;
         self.count_files(1);
     }
 
@@ -430,11 +447,12 @@ impl StatCacheWriter {
 
     /// Puts the parts together.
     pub(super) fn finish(self, header: &Header, boot: u64) -> StatCache {
-        let StatCacheWriter { hash, dirs, files, file_count, names, .. } = self;
+        let StatCacheWriter { hash, dirs, files, file_count, names, index_rules, .. } = self;
         let mut bytes = Vec::with_capacity(HEADER_LEN + dirs.len() + files.len() + names.len());
         bytes.resize(HEADER_LEN, 0);
         bytes[..8].copy_from_slice(MAGIC);
         bytes[8] = hash.len_in_bytes() as u8;
+        bytes[9] = if index_rules { INDEX_RULES } else { 0 };
         let dir_count = dirs.len() / DIR_LEN;
         for (at, value) in [(12, dir_count as u32), (16, file_count), (20, names.len() as u32)] {
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
@@ -459,8 +477,9 @@ impl StatCache {
         }
         let tail_len = header.intent_to_add.iter().map(|path| path.len() as u32 + 1).sum::<u32>();
         let b = &mut self.bytes;
+        let unmerged = if header.index_tree.is_none() { UNMERGED } else { 0 };
+        b[9] = (b[9] & INDEX_RULES) | unmerged;
         let mut put = |at: usize, value: &[u8]| b[at..at + value.len()].copy_from_slice(value);
-        put(9, &[u8::from(header.index_tree.is_none())]);
         put(28, &tail_len.to_le_bytes());
         put(32, &boot.to_le_bytes());
         put(40, &header.stamp_ns.to_le_bytes());
