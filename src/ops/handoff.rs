@@ -32,6 +32,12 @@ pub struct Imported {
     pub taken: Vec<String>,
 }
 
+/// What a bundle holds.
+struct Contents {
+    checkpoints: Vec<Checkpoint>,
+    names: Vec<(String, ObjectId)>,
+}
+
 /// Writes checkpoints with their names to `target` as a git bundle.
 pub fn export(context: &Context, request: &ExportRequest, target: &Path) -> Result<Vec<Checkpoint>, Error> {
     let mut chosen = Vec::new();
@@ -73,7 +79,7 @@ pub fn import(context: &mut Context, source: &Path, only_check: bool) -> Result<
     }
     let file = File::open(source).map_err(|error| GitError::io("open", source, error))?;
     let incoming = bundle::read(&context.repo, file)?;
-    let (checkpoints, names) = check(context, &incoming)?;
+    let Contents { checkpoints, names } = check(context, &incoming)?;
     let mut imported = Imported { new: Vec::new(), known: Vec::new(), taken: Vec::new() };
     for checkpoint in checkpoints {
         match context.store.by_id(&checkpoint.id)? {
@@ -103,7 +109,7 @@ pub fn import(context: &mut Context, source: &Path, only_check: bool) -> Result<
 }
 
 /// Reads the checkpoints and names of a bundle, and refuses one that holds anything else.
-fn check(context: &mut Context, incoming: &bundle::Incoming) -> Result<(Vec<Checkpoint>, Vec<(String, ObjectId)>), Error> {
+fn check(context: &mut Context, incoming: &bundle::Incoming) -> Result<Contents, Error> {
     let own = context.store.meta(super::context::ORIGIN)?;
     let objects = incoming.objects(&context.repo)?;
     let (mut checkpoints, mut names) = (Vec::new(), Vec::new());
@@ -126,7 +132,7 @@ fn check(context: &mut Context, incoming: &bundle::Incoming) -> Result<(Vec<Chec
         return Err(bad("there is no checkpoint in it".into()));
     }
     checkpoints.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
-    Ok((checkpoints, names))
+    Ok(Contents { checkpoints, names })
 }
 
 /// Gives the imported checkpoints their names, where those are free.

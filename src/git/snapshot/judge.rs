@@ -3,13 +3,13 @@
 use std::fs::File;
 use std::io::Read;
 
-use gix::bstr::{BStr, ByteSlice};
 use gix::objs::Kind;
 use gix::{ObjectId, validate};
 use rustix::fs::{AtFlags, FileType, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::exclude::Exclude;
+use super::nested;
 use super::resolve::{NewDir, Outcome, Shared, Task, has_forced_below, is_rules, no_object, top_fd};
 use super::stat_cache::{DirStat, INDEX_STAT, RECHECK, Record, RecordKind, TRACKED};
 use super::walk::read_names;
@@ -20,7 +20,7 @@ use crate::git::ignore::Ignore;
 use crate::git::index::join;
 use crate::git::odb::ObjectWriter;
 use crate::git::stat::FileStat;
-use crate::git::{GitError, Repo, os_path};
+use crate::git::{GitError, os_path};
 use crate::model::{SkipReason, Skipped};
 
 /// Content above this size in bytes is streamed to its object instead of being held in memory.
@@ -203,7 +203,7 @@ impl<'a> Judge<'a> {
             self.skip(task, SkipReason::Unreadable, None);
             return Ok(());
         };
-        if has_git && is_repository(self.shared.repo, task.path.as_ref()) {
+        if has_git && nested::is_repository(self.shared.repo, task.path.as_ref()) {
             self.gitlink(task);
             return Ok(());
         }
@@ -225,11 +225,11 @@ impl<'a> Judge<'a> {
     fn gitlink(&mut self, task: Task) {
         let directory = self.shared.repo.top().join(os_path(&task.path));
         let tracked = task.known.as_ref().filter(|known| known.kind == RecordKind::Gitlink && known.flags & TRACKED != 0);
-        let head = if is_repository(self.shared.repo, task.path.as_ref()) { nested_head(&directory) } else { None };
+        let head = if nested::is_repository(self.shared.repo, task.path.as_ref()) { nested_head(&directory) } else { None };
         let Some(id) = head.or(tracked.map(|known| known.id)) else {
             return self.skip(task, SkipReason::NestedRepository, None);
         };
-        if super::nested::is_dirty(&directory) {
+        if nested::is_dirty(&directory) {
             self.skipped.push(Skipped { path: task.path, reason: SkipReason::DirtySubmodule, size: None });
         }
         let flags = RECHECK | tracked.map_or(0, |known| known.flags & TRACKED);
@@ -355,30 +355,4 @@ fn fstat(file: &File) -> Result<FileStat, GitError> {
     rustix::fs::fstat(file)
         .map(|stat| FileStat::of(&stat))
         .map_err(|source| GitError::other("look at a file", std::io::Error::from(source)))
-}
-
-/// True if the directory at `path` is the top of a repository of its own, in git's sense: its `.git` is a git directory, or
-/// a file that points to one or cannot be read (`setup.c:is_nonbare_repository_dir`).
-pub(crate) fn is_repository(repo: &Repo, path: &BStr) -> bool {
-    let git = repo.top().join(os_path(path)).join(".git");
-    let Ok(metadata) = std::fs::symlink_metadata(&git) else { return false };
-    if metadata.is_dir() {
-        return is_git_directory(&git);
-    }
-    match std::fs::read(&git) {
-        Err(error) => error.kind() == std::io::ErrorKind::PermissionDenied,
-        Ok(text) => match text.strip_prefix(b"gitdir: ") {
-            Some(target) => is_git_directory(&repo.top().join(os_path(path)).join(os_path(target.trim_end()))),
-            None => false,
-        },
-    }
-}
-
-/// `setup.c:is_git_directory`: a valid HEAD, an object directory and a directory of refs.
-fn is_git_directory(path: &std::path::Path) -> bool {
-    let common = match std::fs::read(path.join("commondir")) {
-        Ok(text) => path.join(os_path(text.trim_end())),
-        Err(_) => path.to_owned(),
-    };
-    path.join("HEAD").symlink_metadata().is_ok() && common.join("objects").is_dir() && common.join("refs").is_dir()
 }

@@ -23,7 +23,7 @@ use gix::bstr::{BStr, BString, ByteSlice};
 use gix::objs::tree::EntryMode;
 
 use self::build::Builder;
-pub(crate) use self::judge::is_repository;
+pub(crate) use self::nested::is_repository;
 use self::resolve::Shared;
 use self::stat_cache::{Header, INDEX_STAT, StatCache};
 use self::walk::Walk;
