@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output::Ui;
+use super::output::{Clock, Ui};
 use super::parse;
 use super::render::format::{Format, Shown};
 use super::render::list::{Layout, Worktrees};
@@ -60,18 +60,18 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let context = super::open_to_look(ui)?;
     let checkpoints = ops::list(&context, &args.request())?;
     if ui.wants_json() {
-        ui.json(&json::list(&checkpoints))?;
+        ui.json(&json::List::of(&checkpoints))?;
         return Ok(Exit::Done);
     }
     ui.page()?;
-    let now = sys::now_millis();
+    let clock = Clock::new(sys::now_millis());
     let end: u8 = if args.nul { 0 } else { b'\n' };
     if let Some(format) = format {
         let shown = if ui.is_terminal() { Shown::Terminal } else { Shown::Exact };
         let mut line = Vec::new();
         for checkpoint in &checkpoints {
             line.clear();
-            format.write(checkpoint, now, shown, &mut line);
+            format.write(checkpoint, &clock, shown, &mut line);
             line.push(end);
             ui.out().write_all(&line)?;
         }
@@ -82,7 +82,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let layout = Layout {
         styles: ui.styles(),
         width: ui.is_terminal().then(|| ui.width()),
-        now,
+        clock: &clock,
         current: current.as_ref(),
         worktrees: if args.all_worktrees { Worktrees::All } else { Worktrees::One },
         end,

@@ -2,7 +2,7 @@
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output::Ui;
+use super::output::{Clock, Ui};
 use super::render::format::{Format, Shown};
 use super::render::{self, json};
 use crate::ops::select;
@@ -41,11 +41,11 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     ui.page()?;
-    let now = sys::now_millis();
+    let clock = Clock::new(sys::now_millis());
     if let Some(format) = format {
         let shown = if ui.is_terminal() { Shown::Terminal } else { Shown::Exact };
         let mut line = Vec::new();
-        format.write(&checkpoint, now, shown, &mut line);
+        format.write(&checkpoint, &clock, shown, &mut line);
         line.push(b'\n');
         ui.out().write_all(&line)?;
         return Ok(Exit::Done);
@@ -58,6 +58,6 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let styles = ui.styles();
-    render::show::write(ui.out(), &checkpoint, now, &styles)?;
+    render::show::write(ui.out(), &checkpoint, &clock, &styles)?;
     Ok(Exit::Done)
 }

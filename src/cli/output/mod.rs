@@ -8,7 +8,7 @@ mod style;
 mod ui;
 mod width;
 
-pub use age::{age, git_iso, local_rfc3339, rfc3339, when};
+pub use age::{Clock, rfc3339};
 pub use plural::plural;
 pub use sanitize::sanitize;
 pub use style::{ColorChoice, Style, Styles};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Writes control characters, and characters that reorder or hide text, as escapes; everything else stays as it is.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unsafe) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);

@@ -153,7 +153,7 @@ impl Ui {
     }
 
     /// Writes a document to standard output, on one line.
-    pub fn json(&mut self, document: &serde_json::Value) -> io::Result<()> {
+    pub fn json(&mut self, document: &impl serde::Serialize) -> io::Result<()> {
         serde_json::to_writer(self.out(), document)?;
         self.out().write_all(b"\n")
     }

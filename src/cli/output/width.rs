@@ -6,7 +6,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The number of cells that `text` takes.
 pub fn display_width(text: &str) -> usize {
-    UnicodeWidthStr::width(text)
+    // Nearly all text is plain ASCII, and a long list asks often.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { UnicodeWidthStr::width(text) }
 }
 
 /// `text` cut to at most `width` cells, with `…` in place of what was cut.

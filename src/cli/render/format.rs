@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::cli::output::{age, git_iso, rfc3339, sanitize};
-use crate::model::{ByteSlice, Checkpoint, Millis, ObjectId, Stat};
+use crate::cli::output::{Clock, rfc3339, sanitize};
+use crate::model::{ByteSlice, Checkpoint, ObjectId, Stat};
 
 /// A format, read once and applied to many checkpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,12 +116,12 @@ impl Format {
     }
 
     /// Appends what `checkpoint` gives. `shown` makes values safe for a terminal; what the format itself says stays.
-    pub fn write(&self, checkpoint: &Checkpoint, now: Millis, shown: Shown, out: &mut Vec<u8>) {
+    pub fn write(&self, checkpoint: &Checkpoint, clock: &Clock, shown: Shown, out: &mut Vec<u8>) {
         for piece in &self.0 {
             match piece {
                 Piece::Literal(bytes) => out.extend_from_slice(bytes),
                 Piece::Field(field) => {
-                    let value = value(*field, checkpoint, now);
+                    let value = value(*field, checkpoint, clock);
                     match shown {
                         Shown::Exact => out.extend_from_slice(&value),
                         Shown::Terminal => {
@@ -158,7 +158,7 @@ fn escape(rest: &str) -> Option<(u8, &str)> {
     Some((byte, &rest[3..]))
 }
 
-fn value(field: Field, c: &Checkpoint, now: Millis) -> Cow<'_, [u8]> {
+fn value<'a>(field: Field, c: &'a Checkpoint, clock: &Clock) -> Cow<'a, [u8]> {
     let text = |text: &'static str| Cow::Borrowed(text.as_bytes());
     let made = |text: String| Cow::Owned(text.into_bytes());
     let maybe = |text: &'_ Option<String>| Cow::Owned(text.clone().unwrap_or_default().into_bytes());
@@ -179,8 +179,8 @@ fn value(field: Field, c: &Checkpoint, now: Millis) -> Cow<'_, [u8]> {
         Field::Subject => Cow::Borrowed(c.subject.as_bytes()),
         Field::Body => Cow::Borrowed(body(c).as_bytes()),
         Field::Created => made(rfc3339(c.created_at)),
-        Field::CreatedRelative => made(age(now, c.created_at)),
-        Field::CreatedIso => made(git_iso(c.created_at)),
+        Field::CreatedRelative => made(clock.age(c.created_at)),
+        Field::CreatedIso => made(clock.git_iso(c.created_at)),
         Field::Files => stat(|s| s.files),
         Field::Insertions => stat(|s| s.insertions),
         Field::Deletions => stat(|s| s.deletions),
@@ -205,7 +205,7 @@ mod tests {
 
     fn made(format: &str, checkpoint: &Checkpoint, shown: Shown) -> String {
         let mut out = Vec::new();
-        Format::parse(format).unwrap().write(checkpoint, 61_000, shown, &mut out);
+        Format::parse(format).unwrap().write(checkpoint, &Clock::utc(61_000), shown, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -1,18 +1,33 @@
 //! The JSON documents. Keys are never renamed; readers ignore those they do not know.
 
+use std::collections::BTreeMap;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use serde::ser::{SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::cli::output::rfc3339;
-use crate::model::{ByteSlice, Checkpoint, CheckpointId, ObjectId, Skipped};
+use crate::model::{ByteSlice, Checkpoint, CheckpointId, Millis, ObjectId, Skipped, Stat};
 
 /// The version of all documents.
 pub const SCHEMA: u32 = 1;
 
-/// The document of `list`.
-pub fn list(checkpoints: &[Checkpoint]) -> Value {
-    json!({"schema": SCHEMA, "checkpoints": Value::from_iter(checkpoints.iter().map(checkpoint))})
+/// The document of `list`. It is written while it is read: ten thousand checkpoints as a tree of values would take longer
+/// to build than to print.
+#[derive(Serialize)]
+pub struct List<'a> {
+    schema: u32,
+    #[serde(serialize_with = "all")]
+    checkpoints: &'a [Checkpoint],
+}
+
+impl<'a> List<'a> {
+    /// The document with these checkpoints.
+    pub fn of(checkpoints: &'a [Checkpoint]) -> List<'a> {
+        List { schema: SCHEMA, checkpoints }
+    }
 }
 
 /// The document of `show`.
@@ -32,53 +47,163 @@ pub fn name(status: &str, name: &str, named: &Checkpoint, moved_from: Option<&Ch
 }
 
 /// A checkpoint inside a document.
-pub fn checkpoint(c: &Checkpoint) -> Value {
-    let id = |id: &Option<ObjectId>| id.map(|id| id.to_string());
-    let mut worktree = Map::new();
-    worktree.insert("id".to_owned(), c.worktree.id.as_str().into());
-    put_path(&mut worktree, &c.worktree.path);
-    json!({
-        "number": c.number,
-        "id": c.id.as_str(),
-        "ref": c.ref_name(),
-        "commit": c.commit.to_string(),
-        "tree": c.tree.to_string(),
-        "index_tree": id(&c.index_tree),
-        "head": id(&c.head),
-        "branch": c.branch,
-        "kind": c.kind.as_str(),
-        "session": c.session.as_str(),
-        "step": c.step,
-        "turn": c.turn,
-        "agent": c.agent,
-        "names": c.names,
-        "message": c.message,
-        "created_at": rfc3339(c.created_at),
-        "completed_at": c.completed_at.map(rfc3339),
-        "worktree": worktree,
-        "origin": c.origin,
-        "complete": c.is_complete(),
-        "skipped": Value::from_iter(c.skipped.iter().map(skipped)),
-        "stat": c.stat.map(|s| json!({"files": s.files, "insertions": s.insertions, "deletions": s.deletions})),
-        "meta": c.meta,
-        "memory": Value::Null,
-    })
+pub fn checkpoint(checkpoint: &Checkpoint) -> Value {
+    // All keys are strings and all values plain, so there is nothing that could fail.
+    serde_json::to_value(CheckpointObject::of(checkpoint)).unwrap_or_default()
 }
 
 /// Adds a path to an object: `path`, and `bytes` in base64 beside it where the path is no UTF-8.
 pub fn put_path(object: &mut Map<String, Value>, path: &[u8]) {
     object.insert("path".to_owned(), path.to_str_lossy().into());
-    if path.to_str().is_err() {
-        object.insert("bytes".to_owned(), STANDARD.encode(path).into());
+    if let Some(bytes) = bytes(path) {
+        object.insert("bytes".to_owned(), bytes.into());
     }
 }
 
-fn skipped(skipped: &Skipped) -> Value {
-    let mut object = Map::new();
-    put_path(&mut object, &skipped.path);
-    object.insert("reason".to_owned(), skipped.reason.as_str().into());
-    object.insert("size".to_owned(), skipped.size.into());
-    object.into()
+fn bytes(path: &[u8]) -> Option<String> {
+    path.to_str().is_err().then(|| STANDARD.encode(path))
+}
+
+fn all<S: Serializer>(checkpoints: &[Checkpoint], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut list = serializer.serialize_seq(Some(checkpoints.len()))?;
+    for checkpoint in checkpoints {
+        list.serialize_element(&CheckpointObject::of(checkpoint))?;
+    }
+    list.end()
+}
+
+#[derive(Serialize)]
+struct CheckpointObject<'a> {
+    number: u64,
+    id: &'a str,
+    r#ref: String,
+    #[serde(serialize_with = "hex")]
+    commit: ObjectId,
+    #[serde(serialize_with = "hex")]
+    tree: ObjectId,
+    #[serde(serialize_with = "maybe_hex")]
+    index_tree: Option<ObjectId>,
+    #[serde(serialize_with = "maybe_hex")]
+    head: Option<ObjectId>,
+    branch: Option<&'a str>,
+    kind: &'a str,
+    session: &'a str,
+    step: Option<&'a str>,
+    turn: Option<u32>,
+    agent: Option<&'a str>,
+    names: &'a [String],
+    message: Option<&'a str>,
+    #[serde(serialize_with = "time")]
+    created_at: Millis,
+    #[serde(serialize_with = "maybe_time")]
+    completed_at: Option<Millis>,
+    worktree: WorktreeObject<'a>,
+    origin: Option<&'a str>,
+    complete: bool,
+    skipped: Vec<SkippedObject<'a>>,
+    stat: Option<StatObject>,
+    meta: &'a BTreeMap<String, String>,
+    memory: (),
+}
+
+#[derive(Serialize)]
+struct WorktreeObject<'a> {
+    id: &'a str,
+    #[serde(flatten)]
+    path: PathObject<'a>,
+}
+
+#[derive(Serialize)]
+struct SkippedObject<'a> {
+    #[serde(flatten)]
+    path: PathObject<'a>,
+    reason: &'a str,
+    size: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct PathObject<'a> {
+    path: std::borrow::Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<String>,
+}
+
+#[derive(Serialize)]
+struct StatObject {
+    files: u64,
+    insertions: u64,
+    deletions: u64,
+}
+
+impl<'a> CheckpointObject<'a> {
+    fn of(c: &'a Checkpoint) -> CheckpointObject<'a> {
+        CheckpointObject {
+            number: c.number,
+            id: c.id.as_str(),
+            r#ref: c.ref_name(),
+            commit: c.commit,
+            tree: c.tree,
+            index_tree: c.index_tree,
+            head: c.head,
+            branch: c.branch.as_deref(),
+            kind: c.kind.as_str(),
+            session: c.session.as_str(),
+            step: c.step.as_deref(),
+            turn: c.turn,
+            agent: c.agent.as_deref(),
+            names: &c.names,
+            message: c.message.as_deref(),
+            created_at: c.created_at,
+            completed_at: c.completed_at,
+            worktree: WorktreeObject { id: c.worktree.id.as_str(), path: PathObject::of(&c.worktree.path) },
+            origin: c.origin.as_deref(),
+            complete: c.is_complete(),
+            skipped: c.skipped.iter().map(SkippedObject::of).collect(),
+            stat: c.stat.map(StatObject::of),
+            meta: &c.meta,
+            memory: (),
+        }
+    }
+}
+
+impl<'a> SkippedObject<'a> {
+    fn of(skipped: &'a Skipped) -> SkippedObject<'a> {
+        SkippedObject { path: PathObject::of(&skipped.path), reason: skipped.reason.as_str(), size: skipped.size }
+    }
+}
+
+impl<'a> PathObject<'a> {
+    fn of(path: &'a [u8]) -> PathObject<'a> {
+        PathObject { path: path.to_str_lossy(), bytes: bytes(path) }
+    }
+}
+
+impl StatObject {
+    fn of(stat: Stat) -> StatObject {
+        StatObject { files: stat.files, insertions: stat.insertions, deletions: stat.deletions }
+    }
+}
+
+fn hex<S: Serializer>(id: &ObjectId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(id)
+}
+
+fn maybe_hex<S: Serializer>(id: &Option<ObjectId>, serializer: S) -> Result<S::Ok, S::Error> {
+    match id {
+        Some(id) => serializer.collect_str(id),
+        None => serializer.serialize_none(),
+    }
+}
+
+fn time<S: Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&rfc3339(*at))
+}
+
+fn maybe_time<S: Serializer>(at: &Option<Millis>, serializer: S) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(at) => time(at, serializer),
+        None => serializer.serialize_none(),
+    }
 }
 
 #[cfg(test)]
@@ -86,12 +211,8 @@ mod tests {
     use snapbox::IntoData;
 
     use super::*;
-    use crate::model::{Kind, SkipReason, Stat, WorktreeId, WorktreeRef};
+    use crate::model::{Kind, SkipReason, WorktreeId, WorktreeRef};
     use crate::store::testing::{object, sample};
-
-    fn pretty(value: &Value) -> String {
-        serde_json::to_string_pretty(value).unwrap()
-    }
 
     #[test]
     fn a_document_has_every_key_in_its_place() {
@@ -116,7 +237,7 @@ mod tests {
             ..sample(1)
         };
 
-        let document = pretty(&list(&[checkpoint]));
+        let document = serde_json::to_string_pretty(&List::of(&[checkpoint])).unwrap();
 
         snapbox::assert_data_eq!(
             document,

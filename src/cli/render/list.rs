@@ -1,9 +1,11 @@
 //! The table of `list`.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::cli::output::{Style, Styles, display_width, plural, sanitize, truncate, when};
-use crate::model::{Checkpoint, CheckpointId, Kind, Millis};
+use crate::cli::output::{Clock, Style, Styles, display_width, plural, sanitize, truncate};
+use crate::model::{Checkpoint, CheckpointId, Kind};
 
 /// How the table is to look.
 pub struct Layout<'a> {
@@ -12,7 +14,7 @@ pub struct Layout<'a> {
     /// The columns of the terminal; none where lines may be of any length.
     pub width: Option<usize>,
     /// The present time, for ages.
-    pub now: Millis,
+    pub clock: &'a Clock,
     /// The checkpoint that equals the present state of the worktree.
     pub current: Option<&'a CheckpointId>,
     /// Whether each line names the worktree.
@@ -34,11 +36,12 @@ pub enum Worktrees {
 const SHORTEST_LABEL: usize = 24;
 
 /// Space between columns.
-const GAP: &str = "  ";
+const GAP: usize = 2;
 
-/// One column but the first and the last.
+/// One column but the last. The cells stand one after the other in one text: a long list has many.
 struct Column {
-    cells: Vec<String>,
+    text: String,
+    ends: Vec<usize>,
     width: usize,
     align: Align,
     style: fn(&Styles) -> Style,
@@ -50,6 +53,53 @@ enum Align {
     Right,
 }
 
+impl Column {
+    fn new(
+        checkpoints: &[Checkpoint],
+        align: Align,
+        style: fn(&Styles) -> Style,
+        mut cell: impl FnMut(&mut String, &Checkpoint),
+    ) -> Column {
+        let mut column = Column { text: String::new(), ends: Vec::with_capacity(checkpoints.len()), width: 0, align, style };
+        for checkpoint in checkpoints {
+            let start = column.text.len();
+            cell(&mut column.text, checkpoint);
+            column.ends.push(column.text.len());
+            column.width = column.width.max(display_width(&column.text[start..]));
+        }
+        column
+    }
+
+    fn cell(&self, at: usize) -> &str {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.text[start..self.ends[at]]
+    }
+
+    fn write(&self, out: &mut dyn Write, at: usize, style: Style) -> io::Result<()> {
+        let cell = self.cell(at);
+        let blank = self.width.saturating_sub(display_width(cell));
+        if matches!(self.align, Align::Right) {
+            spaces(out, blank)?;
+        }
+        if !cell.is_empty() {
+            style.write(out, cell.as_bytes())?;
+        }
+        let blank = if matches!(self.align, Align::Left) { blank } else { 0 };
+        spaces(out, blank + GAP)
+    }
+}
+
+fn spaces(out: &mut dyn Write, count: usize) -> io::Result<()> {
+    const SPACES: &[u8] = &[b' '; 64];
+    let mut left = count;
+    while left > 0 {
+        let now = left.min(SPACES.len());
+        out.write_all(&SPACES[..now])?;
+        left -= now;
+    }
+    Ok(())
+}
+
 /// Writes a line for each of `checkpoints` and, after it, what `more` adds for it.
 pub fn write(
     out: &mut dyn Write,
@@ -59,7 +109,7 @@ pub fn write(
 ) -> io::Result<()> {
     let mut columns = columns(checkpoints, layout);
     let room = |columns: &[Column]| {
-        let taken = 2 + columns.iter().map(|column| column.width + GAP.len()).sum::<usize>();
+        let taken = 2 + columns.iter().map(|column| column.width + GAP).sum::<usize>();
         layout.width.map(|width| width.saturating_sub(taken))
     };
     // The number and the label stay; of the rest the rightmost goes first.
@@ -76,13 +126,7 @@ pub fn write(
         }
         for column in &columns {
             let style = if is_current { layout.styles.current } else { (column.style)(&layout.styles) };
-            let cell = &column.cells[at];
-            let blank = " ".repeat(column.width.saturating_sub(display_width(cell)));
-            match column.align {
-                Align::Right => write!(out, "{blank}{}{GAP}", style.paint(cell))?,
-                Align::Left if cell.is_empty() => write!(out, "{blank}{GAP}")?,
-                Align::Left => write!(out, "{}{blank}{GAP}", style.paint(cell))?,
-            }
+            column.write(out, at, style)?;
         }
         label(out, checkpoint, &layout.styles, room)?;
         out.write_all(&[layout.end])?;
@@ -93,24 +137,31 @@ pub fn write(
 
 /// The columns from left to right, without those that are empty in every line.
 fn columns(checkpoints: &[Checkpoint], layout: &Layout<'_>) -> Vec<Column> {
-    let column = |align, style, cell: &dyn Fn(&Checkpoint) -> String| {
-        let cells: Vec<String> = checkpoints.iter().map(cell).collect();
-        let width = cells.iter().map(|cell| display_width(cell)).max().unwrap_or(0);
-        Column { cells, width, align, style }
+    let column = |align, style: fn(&Styles) -> Style, cell: &mut dyn FnMut(&mut String, &Checkpoint)| {
+        Column::new(checkpoints, align, style, cell)
     };
-    let count = |sign: char, count: u64| if count == 0 { String::new() } else { format!("{sign}{count}") };
-    let stat = |c: &Checkpoint| c.stat.unwrap_or_default();
+    // Writing into a string cannot fail.
+    let add = |text: &mut String, part: std::fmt::Arguments<'_>| text.write_fmt(part).unwrap_or_default();
+    let count = |text: &mut String, sign: char, count: Option<u64>| {
+        if let Some(count) = count.filter(|count| *count > 0) {
+            add(text, format_args!("{sign}{count}"));
+        }
+    };
     let columns = [
-        column(Align::Right, |s| s.id, &|c| c.number.to_string()),
-        column(Align::Left, |s| s.dim, &|c| when(layout.now, c.created_at)),
-        column(Align::Left, |s| s.path, &|c| c.kind.to_string()),
-        column(Align::Left, |s| s.path, &stage),
-        column(Align::Right, |s| s.path, &|c| c.stat.map(|s| plural(s.files, "file")).unwrap_or_default()),
-        column(Align::Right, |s| s.added, &|c| count('+', stat(c).insertions)),
-        column(Align::Right, |s| s.removed, &|c| count('-', stat(c).deletions)),
-        column(Align::Left, |s| s.dim, &|c| match layout.worktrees {
-            Worktrees::One => String::new(),
-            Worktrees::All => sanitize(c.worktree.id.as_str()).into_owned(),
+        column(Align::Right, |s| s.id, &mut |text, c| add(text, format_args!("{}", c.number))),
+        column(Align::Left, |s| s.dim, &mut |text, c| text.push_str(&layout.clock.when(c.created_at))),
+        column(Align::Left, |s| s.path, &mut |text, c| text.push_str(c.kind.as_str())),
+        column(Align::Left, |s| s.path, &mut |text, c| text.push_str(&stage(c))),
+        column(Align::Right, |s| s.path, &mut |text, c| {
+            if let Some(stat) = c.stat {
+                text.push_str(&plural(stat.files, "file"));
+            }
+        }),
+        column(Align::Right, |s| s.added, &mut |text, c| count(text, '+', c.stat.map(|stat| stat.insertions))),
+        column(Align::Right, |s| s.removed, &mut |text, c| count(text, '-', c.stat.map(|stat| stat.deletions))),
+        column(Align::Left, |s| s.dim, &mut |text, c| match layout.worktrees {
+            Worktrees::One => {}
+            Worktrees::All => text.push_str(&sanitize(c.worktree.id.as_str())),
         }),
     ];
     columns.into_iter().filter(|column| column.width > 0).collect()
@@ -129,16 +180,16 @@ fn stage(c: &Checkpoint) -> String {
 
 /// Names, subject and remarks, in `room` columns.
 fn label(out: &mut dyn Write, c: &Checkpoint, styles: &Styles, room: Option<usize>) -> io::Result<()> {
-    let mut parts = Vec::new();
+    let mut parts: Vec<(Style, Cow<'_, str>)> = Vec::with_capacity(4);
     if !c.names.is_empty() {
-        parts.push((styles.header, format!("({})", sanitize(&c.names.join(", ")))));
+        parts.push((styles.header, format!("({})", sanitize(&c.names.join(", "))).into()));
     }
-    parts.push((styles.path, sanitize(&c.subject).into_owned()));
+    parts.push((styles.path, sanitize(&c.subject)));
     if !c.is_complete() {
-        parts.push((styles.warning, format!("[{} skipped]", c.skipped.len())));
+        parts.push((styles.warning, format!("[{} skipped]", c.skipped.len()).into()));
     }
     if let Some(origin) = &c.origin {
-        parts.push((styles.dim, format!("[from {}]", sanitize(origin))));
+        parts.push((styles.dim, format!("[from {}]", sanitize(origin)).into()));
     }
     let mut left = room.unwrap_or(usize::MAX);
     for (at, (style, text)) in parts.iter().filter(|(_, text)| !text.is_empty()).enumerate() {
@@ -148,7 +199,8 @@ fn label(out: &mut dyn Write, c: &Checkpoint, styles: &Styles, room: Option<usiz
         }
         let text = truncate(text, left - space);
         left -= space + display_width(&text);
-        write!(out, "{}{}", " ".repeat(space), style.paint(text))?;
+        spaces(out, space)?;
+        style.write(out, text.as_bytes())?;
     }
     Ok(())
 }
@@ -188,7 +240,7 @@ mod tests {
 
     fn table(width: Option<usize>, worktrees: Worktrees, styles: Styles) -> String {
         let list = filled();
-        let layout = Layout { styles, width, now: 60_000, current: Some(&list[0].id), worktrees, end: b'\n' };
+        let layout = Layout { styles, width, clock: &Clock::utc(60_000), current: Some(&list[0].id), worktrees, end: b'\n' };
         let mut out = Vec::new();
         write(&mut out, &list, &layout, |_, _| Ok(())).unwrap();
         String::from_utf8(out).unwrap()

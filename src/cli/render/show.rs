@@ -3,20 +3,20 @@
 use std::io::{self, Write};
 
 use super::format::body;
-use crate::cli::output::{Styles, age, local_rfc3339, pad, plural, sanitize};
-use crate::model::{ByteSlice, Checkpoint, Kind, Millis, Skipped};
+use crate::cli::output::{Clock, Styles, pad, plural, sanitize};
+use crate::model::{ByteSlice, Checkpoint, Kind, Skipped};
 
 /// Writes everything that is known about a checkpoint, and how to bring it back.
-pub fn write(out: &mut dyn Write, c: &Checkpoint, now: Millis, styles: &Styles) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, c: &Checkpoint, clock: &Clock, styles: &Styles) -> io::Result<()> {
     let names = if c.names.is_empty() { String::new() } else { format!(" ({})", sanitize(&c.names.join(", "))) };
     writeln!(out, "{}{}", styles.id.paint(format_args!("checkpoint {}", c.number)), styles.header.paint(names))?;
     let mut line = |label: &str, value: &str| writeln!(out, "{} {}", pad(&format!("{label}:"), LABEL_WIDTH), sanitize(value));
     line("Id", c.id.as_str())?;
     line("Commit", &c.commit.to_string())?;
     line("Ref", &c.ref_name())?;
-    line("Created", &format!("{} ({})", local_rfc3339(c.created_at), age(now, c.created_at)))?;
+    line("Created", &format!("{} ({})", clock.local_rfc3339(c.created_at), clock.age(c.created_at)))?;
     if let Some(completed) = c.completed_at {
-        line("Completed", &local_rfc3339(completed))?;
+        line("Completed", &clock.local_rfc3339(completed))?;
     }
     line("Kind", &kind(c))?;
     line("Session", c.session.as_str())?;
@@ -119,7 +119,7 @@ mod tests {
 
     fn text(checkpoint: &Checkpoint) -> String {
         let mut out = Vec::new();
-        write(&mut out, checkpoint, 1_700_000_060_000, &Styles::default()).unwrap();
+        write(&mut out, checkpoint, &Clock::utc(1_700_000_060_000), &Styles::default()).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -148,13 +148,13 @@ mod tests {
         };
 
         snapbox::assert_data_eq!(
-            text(&checkpoint).replace(&local_rfc3339(checkpoint.created_at), "<time>"),
+            text(&checkpoint),
             snapbox::str![[r#"
 checkpoint 12 (good, v1)
 Id:        01arz3ndektsv4rrffq69g5fav
 Commit:    0101010101010101010101010101010101010101
 Ref:       refs/checkpoints/main-1/01arz3ndektsv4rrffq69g5fav
-Created:   <time> (60 seconds ago)
+Created:   2023-11-14T22:13:20+00:00 (60 seconds ago)
 Kind:      turn 3 of claude
 Session:   main-1
 Worktree:  main (/w)
