@@ -172,7 +172,10 @@ impl Store {
     fn rows(&self, clauses: &str, values: impl Params) -> Result<Vec<Checkpoint>, StoreError> {
         let found = (|| {
             let mut statement = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM checkpoints {clauses}"))?;
-            let mut list = statement.query_map(values, row::read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+            let mut list = Vec::with_capacity(self.most_rows()?);
+            for checkpoint in statement.query_map(values, row::read)? {
+                list.push(checkpoint?);
+            }
             // One pass over all names is cheaper than a query for each row.
             let mut names = self.all_names()?;
             for checkpoint in &mut list {
@@ -181,6 +184,14 @@ impl Store {
             Ok(list)
         })();
         found.map_err(|e| self.error("read", e))
+    }
+
+    /// Room for the rows of a long list, so that it need not be moved while it grows. Never much more than there can be.
+    fn most_rows(&self) -> rusqlite::Result<usize> {
+        const MOST: i64 = 16_384;
+        let newest: Option<i64> =
+            self.db.prepare_cached("SELECT max(number) FROM checkpoints")?.query_row([], |row| row.get(0))?;
+        Ok(usize::try_from(newest.unwrap_or(0).min(MOST)).unwrap_or(0))
     }
 
     fn all_names(&self) -> rusqlite::Result<HashMap<u64, Vec<String>>> {

@@ -1,5 +1,7 @@
 //! Times as people and programs read them. Kept as milliseconds everywhere else.
 
+use std::cell::OnceCell;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -14,19 +16,20 @@ const DAY: i64 = 24 * HOUR;
 #[derive(Debug, Clone)]
 pub struct Clock {
     now: Millis,
-    zone: TimeZone,
+    /// Found when it is first needed: looking for it reads the whole time zone database.
+    zone: OnceCell<TimeZone>,
 }
 
 impl Clock {
     /// A clock that stands at `now`, in the zone of the person.
     pub fn new(now: Millis) -> Clock {
-        Clock { now, zone: TimeZone::system() }
+        Clock { now, zone: OnceCell::new() }
     }
 
     /// A clock that stands at `now`, in UTC.
     #[cfg(test)]
     pub(crate) fn utc(now: Millis) -> Clock {
-        Clock { now, zone: TimeZone::UTC }
+        Clock { now, zone: OnceCell::from(TimeZone::UTC) }
     }
 
     /// How long ago `at` was: `3 minutes ago`. A time yet to come (clocks differ) is `in the future`.
@@ -62,7 +65,8 @@ impl Clock {
     }
 
     fn local(&self, at: Millis, format: &str) -> String {
-        timestamp(at).to_zoned(self.zone.clone()).strftime(format).to_string()
+        let zone = self.zone.get_or_init(TimeZone::system).clone();
+        timestamp(at).to_zoned(zone).strftime(format).to_string()
     }
 }
 
