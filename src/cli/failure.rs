@@ -59,6 +59,19 @@ impl From<InvalidId> for Failure {
     }
 }
 
+impl Failure {
+    /// The message with its causes, for a log.
+    pub fn in_one_line(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        text.replace(['\n', '\r'], " ")
+    }
+}
+
 /// What programs and people are told about a failure, beyond its message.
 struct Account {
     code: &'static str,

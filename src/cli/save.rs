@@ -1,11 +1,17 @@
 //! `git checkpoint save`.
 
+use std::io::Write;
+
+use serde_json::json;
+
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output::{Ui, plural, sanitize};
-use super::parse;
+use super::output::{Ui, plural, rfc3339, sanitize};
+use super::{parse, render};
+use crate::git::shared_dir_around;
 use crate::model::{ByteSlice, Checkpoint, Kind, SessionKey};
 use crate::ops::save::{SaveOutcome, SaveRequest, save};
+use crate::sys::now_millis;
 
 /// Options of `save`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, clap::Args)]
@@ -44,6 +50,18 @@ pub struct Args {
 
 /// Runs `save`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    match record(args, ui) {
+        Err(failure) if args.best_effort => {
+            let text = failure.in_one_line();
+            ui.warn(format!("no checkpoint was saved: {text}"));
+            log(&text);
+            Ok(Exit::Done)
+        }
+        result => result,
+    }
+}
+
+fn record(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let mut context = super::open(ui)?;
     let request = SaveRequest {
         message: args.message.clone(),
@@ -55,22 +73,39 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         meta: args.meta.iter().cloned().collect(),
         allow_empty: args.allow_empty,
     };
-    let outcome = save(&mut context, &request)?;
-    match &outcome {
-        SaveOutcome::Captured(checkpoint) => {
-            writeln!(ui.out(), "checkpoint {}: {}", checkpoint.number, sanitize(&checkpoint.subject))?;
-            tell_skipped(checkpoint, ui);
-            Ok(Exit::Done)
-        }
-        SaveOutcome::Unchanged(checkpoint) => {
-            writeln!(ui.out(), "unchanged since checkpoint {}", checkpoint.number)?;
-            Ok(if args.exit_code { Exit::Negative } else { Exit::Done })
-        }
+    let (status, checkpoint) = match save(&mut context, &request)? {
+        SaveOutcome::Captured(checkpoint) => ("captured", checkpoint),
+        SaveOutcome::Unchanged(checkpoint) => ("unchanged", checkpoint),
         SaveOutcome::Disabled => {
             ui.say("nothing was saved: `checkpoint.enabled` is false");
-            Ok(Exit::Done)
+            if ui.wants_json() {
+                ui.json(&json!({ "schema": 1, "status": "disabled", "checkpoint": null }))?;
+            }
+            return Ok(Exit::Done);
         }
+    };
+    let captured = status == "captured";
+    if ui.wants_json() {
+        let document = json!({ "schema": 1, "status": status, "checkpoint": render::json::checkpoint(&checkpoint) });
+        ui.json(&document)?;
+    } else if !ui.quiet() && captured {
+        writeln!(ui.out(), "checkpoint {}: {}", checkpoint.number, sanitize(&checkpoint.subject))?;
+    } else if !ui.quiet() {
+        writeln!(ui.out(), "unchanged since checkpoint {}", checkpoint.number)?;
     }
+    if captured {
+        tell_skipped(&checkpoint, ui);
+    }
+    Ok(if args.exit_code && !captured { Exit::Negative } else { Exit::Done })
+}
+
+/// Adds a line to the log of failures beside the database. A failure to do so has nobody left to be told.
+fn log(text: &str) {
+    let Some(folder) = std::env::current_dir().ok().and_then(|directory| shared_dir_around(&directory)) else { return };
+    let line = format!("{} save: {text}\n", rfc3339(now_millis()));
+    let _ = std::fs::create_dir_all(&folder).and_then(|()| {
+        std::fs::OpenOptions::new().create(true).append(true).open(folder.join("log"))?.write_all(line.as_bytes())
+    });
 }
 
 /// Says what a checkpoint does not hold.

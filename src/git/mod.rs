@@ -29,5 +29,5 @@ pub use config::{Config, MainWorktree, parse_duration};
 pub use date::parse_date;
 pub use error::GitError;
 pub use objects::Objects;
-pub use open::{Repo, os_path, path_bytes};
+pub use open::{Repo, os_path, path_bytes, shared_dir_around};
 pub use terminal::TerminalConfig;

@@ -184,6 +184,13 @@ fn use_as_top(opened: gix::ThreadSafeRepository, directory: &Path) -> Result<gix
     Ok(local.into_sync())
 }
 
+/// The folder for our own files of the repository around `directory`, even if that cannot be worked with: for the log of
+/// failures.
+pub fn shared_dir_around(directory: &Path) -> Option<PathBuf> {
+    let found = gix::ThreadSafeRepository::discover_with_environment_overrides(directory).ok()?.to_thread_local();
+    Some(absolute(found.common_dir()).ok()?.join("checkpoint"))
+}
+
 /// A path of the file system as the bytes that git sees.
 pub fn path_bytes(path: &Path) -> BString {
     path.as_os_str().as_bytes().into()
