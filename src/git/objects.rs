@@ -53,6 +53,19 @@ impl Objects {
         }
     }
 
+    /// The size of the object `id` in bytes, without reading it whole.
+    pub fn size(&self, id: &gix::oid) -> Result<u64, GitError> {
+        if let Some((_, data)) = self.overlay.get(id) {
+            return Ok(data.len() as u64);
+        }
+        use gix::objs::FindHeader;
+        match self.repo.objects.try_header(id) {
+            Ok(Some(header)) => Ok(header.size),
+            Ok(None) => Err(GitError::ObjectMissing(id.to_owned())),
+            Err(source) => Err(GitError::other(format!("read object {id}"), source)),
+        }
+    }
+
     /// True if `id` is there to be read.
     pub fn contains(&self, id: &gix::oid) -> bool {
         use gix::objs::Exists;

@@ -1,5 +1,26 @@
 //! Differences between two trees.
 
+mod abbrev;
+mod count;
+mod hunk;
+mod lines;
+mod paint;
+mod pair;
+mod parallel;
+mod patch;
+mod quote;
+mod reader;
+mod rename;
+mod similarity;
 mod tree;
 
+pub use abbrev::Abbreviator;
+pub use count::{Count, FileCount, count, total};
+pub use lines::Whitespace;
+pub use paint::Palette;
+pub use pair::{File, Pair, Status};
+pub use patch::{Format, Patcher};
+pub use quote::Quoting;
+pub use reader::{Differ, Driver, Reader};
+pub use rename::find_renames;
 pub use tree::{Change, Side, tree_changes};

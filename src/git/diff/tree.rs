@@ -1,10 +1,15 @@
 //! Which paths differ between two trees.
+//!
+//! Only directories that differ are read. Each is a task of its own; once there are many, all cores work on them.
 
-use gix::bstr::{BStr, BString};
-use gix::objs::tree::{EntryKind, EntryMode};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use gix::bstr::BString;
+use gix::objs::tree::{EntryKind, EntryMode, EntryRef};
 use gix::objs::{TreeRef, TreeRefIter};
 use gix::{ObjectId, oid};
 
+use super::parallel;
 use crate::git::{GitError, Objects};
 
 /// One side of a [`Change`].
@@ -30,58 +35,165 @@ pub struct Change {
 /// The paths that differ between the trees `old` and `new`, sorted by path as bytes. A file that became a directory is the
 /// removal of the file and the addition of what is in the directory.
 pub fn tree_changes(objects: &Objects, old: &oid, new: &oid) -> Result<Vec<Change>, GitError> {
-    let mut changes = Vec::new();
-    let mut path = Vec::new();
-    compare(objects, Some(old), Some(new), &mut path, &mut changes)?;
-    changes.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut walker = Walker::new(objects.clone());
+    let mut tasks = vec![Task { dir: BString::default(), old: Some(old.to_owned()), new: Some(new.to_owned()) }];
+    while let Some(task) = tasks.pop() {
+        walker.compare(&task, &mut tasks)?;
+        if tasks.len() >= ENOUGH_FOR_ALL {
+            walker.share(std::mem::take(&mut tasks))?;
+        }
+    }
+    let mut changes = walker.changes;
+    changes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(changes)
 }
 
-fn compare(
-    objects: &Objects,
-    old: Option<&oid>,
-    new: Option<&oid>,
-    path: &mut Vec<u8>,
-    out: &mut Vec<Change>,
-) -> Result<(), GitError> {
-    if old == new {
-        return Ok(());
+/// With so many directories waiting, it pays to start threads.
+const ENOUGH_FOR_ALL: usize = 24;
+
+/// A directory to compare; a side is none where only the other tree has it.
+struct Task {
+    /// Its path with a slash at the end; empty for the top.
+    dir: BString,
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+}
+
+/// Compares directories one by one.
+struct Walker {
+    objects: Objects,
+    old_data: Vec<u8>,
+    new_data: Vec<u8>,
+    changes: Vec<Change>,
+}
+
+impl Walker {
+    fn new(objects: Objects) -> Self {
+        Walker { objects, old_data: Vec::new(), new_data: Vec::new(), changes: Vec::new() }
     }
-    let (mut old_data, mut new_data) = (Vec::new(), Vec::new());
-    let old = read_tree(objects, old, &mut old_data)?;
-    let new = read_tree(objects, new, &mut new_data)?;
-    let (mut left, mut right) = (old.entries.iter().peekable(), new.entries.iter().peekable());
-    loop {
-        let order = match (left.peek(), right.peek()) {
-            (None, None) => return Ok(()),
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            (Some(a), Some(b)) => a.cmp(b),
-        };
-        let old = if order.is_le() { left.next() } else { None };
-        let new = if order.is_ge() { right.next() } else { None };
-        if let (Some(a), Some(b)) = (old, new)
-            && a.oid == b.oid
-            && a.mode == b.mode
-        {
-            continue;
+
+    /// Adds what differs in one directory to the changes, and the directories in it that differ to `tasks`.
+    fn compare(&mut self, task: &Task, tasks: &mut Vec<Task>) -> Result<(), GitError> {
+        if task.old == task.new {
+            return Ok(());
         }
-        let name: &BStr = old.or(new).map(|entry| entry.filename).unwrap_or_default();
-        let length = path.len();
-        if length > 0 {
-            path.push(b'/');
+        let old = read_tree(&self.objects, task.old.as_deref(), &mut self.old_data)?;
+        let new = read_tree(&self.objects, task.new.as_deref(), &mut self.new_data)?;
+        let (mut left, mut right) = (old.entries.iter().peekable(), new.entries.iter().peekable());
+        loop {
+            let order = match (left.peek(), right.peek()) {
+                (None, None) => return Ok(()),
+                (Some(_), None) => std::cmp::Ordering::Less,
+                (None, Some(_)) => std::cmp::Ordering::Greater,
+                (Some(a), Some(b)) => a.cmp(b),
+            };
+            let old = if order.is_le() { left.next() } else { None };
+            let new = if order.is_ge() { right.next() } else { None };
+            let Some(any) = old.or(new) else { continue };
+            if let (Some(a), Some(b)) = (old, new)
+                && a.oid == b.oid
+                && a.mode == b.mode
+            {
+                continue;
+            }
+            let mut path = Vec::with_capacity(task.dir.len() + any.filename.len() + 1);
+            path.extend_from_slice(&task.dir);
+            path.extend_from_slice(any.filename);
+            // Entries that compare equal are both trees or both none: a tree sorts as if its name ended with a slash.
+            if any.mode.is_tree() {
+                path.push(b'/');
+                let id = |entry: Option<&EntryRef<'_>>| entry.map(|entry| entry.oid.to_owned());
+                tasks.push(Task { dir: path.into(), old: id(old), new: id(new) });
+            } else {
+                self.changes.push(Change { path: path.into(), old: side(old), new: side(new) });
+            }
         }
-        path.extend_from_slice(name);
-        let tree = |entry: Option<&gix::objs::tree::EntryRef<'_>>| entry.filter(|e| e.mode.is_tree()).map(|e| e.oid.to_owned());
-        let side = |entry: Option<&gix::objs::tree::EntryRef<'_>>| {
-            entry.filter(|e| e.mode.kind() != EntryKind::Tree).map(|e| Side { mode: e.mode, id: e.oid.to_owned() })
-        };
-        compare(objects, tree(old).as_deref(), tree(new).as_deref(), path, out)?;
-        let (old, new) = (side(old), side(new));
-        if old.is_some() || new.is_some() {
-            out.push(Change { path: path.clone().into(), old, new });
+    }
+
+    /// Does all `tasks` and those that come of them, with all cores.
+    fn share(&mut self, tasks: Vec<Task>) -> Result<(), GitError> {
+        let threads = parallel::threads_for(tasks.len(), ENOUGH_FOR_ALL / 8);
+        let pool = Pool { state: Mutex::new(State { tasks, busy: 0, error: None }), changed: Condvar::new() };
+        let walkers: Vec<Walker> = (1..threads).map(|_| Walker::new(self.objects.clone())).collect();
+        std::thread::scope(|scope| {
+            let pool = &pool;
+            let threads: Vec<_> = walkers
+                .into_iter()
+                .map(|mut walker| {
+                    scope.spawn(move || {
+                        pool.work(&mut walker);
+                        walker.changes
+                    })
+                })
+                .collect();
+            pool.work(self);
+            for thread in threads {
+                match thread.join() {
+                    Ok(changes) => self.changes.extend(changes),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+        match pool.state.into_inner().unwrap_or_else(PoisonError::into_inner).error {
+            Some(error) => Err(error),
+            None => Ok(()),
         }
-        path.truncate(length);
+    }
+}
+
+fn side(entry: Option<&EntryRef<'_>>) -> Option<Side> {
+    entry.filter(|entry| entry.mode.kind() != EntryKind::Tree).map(|entry| Side { mode: entry.mode, id: entry.oid.to_owned() })
+}
+
+/// Tasks that several threads take from.
+struct Pool {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    tasks: Vec<Task>,
+    /// Threads that are working on a task, from which more may come.
+    busy: usize,
+    error: Option<GitError>,
+}
+
+impl Pool {
+    fn work(&self, walker: &mut Walker) {
+        let mut found = Vec::new();
+        while let Some(task) = self.take() {
+            let result = walker.compare(&task, &mut found);
+            let mut state = self.lock();
+            state.busy -= 1;
+            state.tasks.append(&mut found);
+            if let Err(error) = result {
+                state.tasks.clear();
+                state.error = Some(error);
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    /// The next task, once there is one; none when all are done.
+    fn take(&self) -> Option<Task> {
+        let mut state = self.lock();
+        loop {
+            if state.error.is_some() {
+                return None;
+            }
+            if let Some(task) = state.tasks.pop() {
+                state.busy += 1;
+                return Some(task);
+            }
+            if state.busy == 0 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
