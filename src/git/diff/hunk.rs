@@ -64,10 +64,17 @@ impl<'t> Function<'t> {
         if let Some(line) = (self.seen..end).rev().map(|number| text.line(number)).find(starts) {
             let line = &line[..line.len().min(LONGEST_FUNCTION)];
             let length = line.iter().rposition(|&byte| !is_space(byte)).map_or(0, |last| last + 1);
-            self.line = &line[..length];
+            self.line = &line[..valid_length(&line[..length])];
         }
         self.seen = self.seen.max(end);
     }
+}
+
+/// How much of a line is UTF-8: a character that is cut in two is left out, with all that follows it. Git takes the last two
+/// code points of the first plane for no characters.
+fn valid_length(line: &[u8]) -> usize {
+    let valid = line.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    valid.find(['\u{fffe}', '\u{ffff}']).unwrap_or(valid.len())
 }
 
 /// Empty lines at the end of the new text where the old one has fewer; git paints those that were added.

@@ -26,7 +26,8 @@ impl Differ {
         // The index only stands in for `.gitattributes` files that are not checked out. One that cannot be read has none.
         let index = gix::index::File::at(repo.index_path(), repo.hash_kind(), true, Default::default());
         let index = index.map_or_else(|_| gix::index::State::new(repo.hash_kind()), gix::index::State::from);
-        let config = repo.gix().config_snapshot();
+        let gix = repo.gix();
+        let config = gix.config_snapshot();
         let big_file = match config.try_integer("core.bigFileThreshold") {
             Ok(size) => size.unwrap_or(512 << 20).unsigned_abs(),
             Err(_) => {
