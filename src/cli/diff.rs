@@ -1,10 +1,16 @@
-//! `git checkpoint diff`.
+//! `git checkpoint diff`, and the differences that `show` and `list` print.
 
 use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
 
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::Ui;
+use super::render::diffstat::{self, End};
+use crate::git::Repo;
+use crate::git::diff::{Comparison, Format, Palette, Quoting, Whitespace};
+use crate::ops::{self, DiffRequest};
 
 /// Options of `diff`.
 #[derive(Debug, clap::Args)]
@@ -14,27 +20,27 @@ pub struct Args {
     #[arg(value_name = "CHECKPOINT", num_args = 0..=2)]
     pub sides: Vec<String>,
     /// Show the files and how many lines changed in each
-    #[arg(long, group = "form")]
+    #[arg(long)]
     pub stat: bool,
     /// Show the same counts for programs
-    #[arg(long, group = "form")]
+    #[arg(long)]
     pub numstat: bool,
     /// Show only the paths
-    #[arg(long, group = "form")]
+    #[arg(long, conflicts_with = "name_status")]
     pub name_only: bool,
     /// Show the paths and whether each was added, modified or deleted
-    #[arg(long, group = "form")]
+    #[arg(long)]
     pub name_status: bool,
     /// Show a patch; the default
-    #[arg(short, long, group = "form")]
+    #[arg(short, long)]
     pub patch: bool,
     /// End each record with NUL instead of a line break, and do not quote paths
-    #[arg(short = 'z')]
+    #[arg(short = 'z', conflicts_with = "json")]
     pub nul: bool,
     /// Ignore white space when comparing lines
     #[arg(short = 'w', long)]
     pub ignore_all_space: bool,
-    /// Lines of context in a patch
+    /// Show a patch with this many lines of context
     #[arg(short = 'U', long, value_name = "N")]
     pub unified: Option<u32>,
     /// Exit with 1 if there are differences
@@ -46,6 +52,118 @@ pub struct Args {
 }
 
 /// Runs `diff`.
-pub fn run(_args: &Args, _ui: &mut Ui) -> Result<Exit, Failure> {
-    Err(Failure::NotAvailable("diff"))
+pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let context = super::open(ui)?;
+    let pathspecs = args.paths.iter().map(|path| path.clone().into_vec().into()).collect();
+    let comparison = ops::diff(&context, &DiffRequest { sides: args.sides.clone(), pathspecs })?;
+    let differs = if ui.wants_json() {
+        let files = comparison.counts(&args.form().format(&context.repo, ui))?;
+        ui.json(&diffstat::document(&files))?;
+        !files.is_empty()
+    } else {
+        ui.page()?;
+        print(&comparison, &args.form(), &context.repo, ui)?
+    };
+    Ok(if args.exit_code && differs { Exit::Negative } else { Exit::Done })
+}
+
+impl Args {
+    fn form(&self) -> Form {
+        let names = match (self.name_only, self.name_status) {
+            (true, _) => Some(Names::Paths),
+            (_, true) => Some(Names::Status),
+            _ => None,
+        };
+        let other = self.stat || self.numstat || names.is_some();
+        Form {
+            names,
+            numstat: self.numstat,
+            stat: self.stat,
+            patch: self.patch || self.unified.is_some() || !other,
+            nul: self.nul,
+            ignore_all_space: self.ignore_all_space,
+            context: self.unified.map_or(3, |lines| lines as usize),
+        }
+    }
+}
+
+/// Which list of names is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    /// Paths alone.
+    Paths,
+    /// What happened, and the path.
+    Status,
+}
+
+/// What of a difference is shown, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Form {
+    pub(super) names: Option<Names>,
+    pub(super) numstat: bool,
+    pub(super) stat: bool,
+    pub(super) patch: bool,
+    pub(super) nul: bool,
+    pub(super) ignore_all_space: bool,
+    pub(super) context: usize,
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        Form { names: None, numstat: false, stat: false, patch: false, nul: false, ignore_all_space: false, context: 3 }
+    }
+}
+
+impl Form {
+    fn format(&self, repo: &Repo, ui: &Ui) -> Format {
+        Format {
+            context: self.context,
+            whitespace: if self.ignore_all_space { Whitespace::IgnoreAll } else { Whitespace::Exact },
+            quoting: Quoting::of(repo),
+            palette: (!ui.styles().meta.is_plain()).then_some(Palette::GIT),
+        }
+    }
+}
+
+/// Prints a difference; true if there was anything to print.
+pub(super) fn print(comparison: &Comparison, form: &Form, repo: &Repo, ui: &mut Ui) -> Result<bool, Failure> {
+    let format = form.format(repo, ui);
+    let end = if form.nul { End::Nul } else { End::Line(format.quoting) };
+    let mut text = Vec::new();
+    if let Some(names) = form.names {
+        match names {
+            Names::Paths => diffstat::names(comparison.pairs(), end, &mut text),
+            Names::Status => diffstat::name_status(comparison.pairs(), end, &mut text),
+        }
+        ui.out().write_all(&text)?;
+        return Ok(!text.is_empty());
+    }
+    if form.numstat || form.stat {
+        let files = comparison.counts(&format)?;
+        if form.numstat {
+            diffstat::numstat(&files, end, &mut text);
+        }
+        if form.stat {
+            diffstat::stat(&files, ui.width(), format.quoting, format.palette, &mut text);
+        }
+        if form.patch && !comparison.pairs().is_empty() {
+            text.push(if form.nul { 0 } else { b'\n' });
+        }
+        ui.out().write_all(&text)?;
+        if !form.patch {
+            return Ok(!text.is_empty());
+        }
+    }
+    print_patch(comparison, &format, repo, ui)
+}
+
+fn print_patch(comparison: &Comparison, format: &Format, repo: &Repo, ui: &mut Ui) -> Result<bool, Failure> {
+    let mut result = Ok(false);
+    comparison.patch(repo, format, |piece| {
+        if !piece.is_empty() && result.is_ok() {
+            result = ui.out().write_all(piece).map(|()| true);
+        }
+        result.is_ok()
+    })?;
+    result.map_err(|error: io::Error| error.into())
 }

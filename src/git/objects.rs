@@ -34,6 +34,11 @@ impl Objects {
         &self.repo
     }
 
+    /// The objects that exist in memory only.
+    pub fn overlay(&self) -> &Overlay {
+        &self.overlay
+    }
+
     /// Reads the object `id` into `buffer` and returns its kind.
     pub fn read(&self, id: &gix::oid, buffer: &mut Vec<u8>) -> Result<Kind, GitError> {
         if let Some((kind, data)) = self.overlay.get(id) {

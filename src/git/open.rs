@@ -138,6 +138,14 @@ impl Repo {
         found
     }
 
+    /// The tree of what `text` names for git (gitrevisions(7)): of a commit, or the tree itself.
+    pub fn tree_named(&self, text: &str) -> Option<gix::ObjectId> {
+        let gix = self.gix();
+        // What begins with a dash is no revision for git either.
+        let id = if text.starts_with('-') { None } else { gix.rev_parse_single(text).ok() }?;
+        Some(id.object().ok()?.peel_to_tree().ok()?.id)
+    }
+
     /// The `checkpoint.*` configuration in force.
     pub fn config(&self) -> &Config {
         &self.config

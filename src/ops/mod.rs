@@ -1,6 +1,7 @@
 //! Operations: one file each. An operation takes a request, works on a [`Context`] and returns a value; it prints nothing.
 
 mod context;
+mod diff;
 mod error;
 pub mod handoff;
 mod list;
@@ -13,6 +14,7 @@ mod time;
 pub mod undo;
 
 pub use context::Context;
+pub use diff::{DiffRequest, change_of, diff, stat_of, touches};
 pub use error::Error;
 pub use list::{ListRequest, current, list};
 pub use name::{Named, delete_name, name};

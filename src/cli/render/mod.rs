@@ -1,5 +1,6 @@
 //! From values to text, without any input or output.
 
+pub mod diffstat;
 pub mod format;
 pub mod json;
 pub mod list;

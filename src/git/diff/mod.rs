@@ -1,6 +1,8 @@
 //! Differences between two trees.
 
 mod abbrev;
+mod child;
+mod comparison;
 mod count;
 mod hunk;
 mod lines;
@@ -8,6 +10,7 @@ mod paint;
 mod pair;
 mod parallel;
 mod patch;
+mod paths;
 mod quote;
 mod reader;
 mod rename;
@@ -15,11 +18,13 @@ mod similarity;
 mod tree;
 
 pub use abbrev::Abbreviator;
+pub use comparison::Comparison;
 pub use count::{Count, FileCount, count, total};
 pub use lines::Whitespace;
 pub use paint::Palette;
 pub use pair::{File, Pair, Status};
 pub use patch::{Format, Patcher};
+pub use paths::limit;
 pub use quote::Quoting;
 pub use reader::{Differ, Driver, Reader};
 pub use rename::find_renames;

@@ -56,6 +56,17 @@ pub enum Status {
 }
 
 impl Status {
+    /// The word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Added => "added",
+            Status::Deleted => "deleted",
+            Status::Modified => "modified",
+            Status::TypeChanged => "type-changed",
+            Status::Renamed => "renamed",
+        }
+    }
+
     /// The letter that git uses.
     pub fn letter(self) -> char {
         match self {

@@ -23,6 +23,12 @@ pub struct Format {
     pub palette: Option<Palette>,
 }
 
+impl Default for Format {
+    fn default() -> Self {
+        Format { context: 3, whitespace: Whitespace::Exact, quoting: Quoting::default(), palette: None }
+    }
+}
+
 /// Writes patches.
 pub struct Patcher<'a> {
     format: Format,

@@ -1,5 +1,7 @@
 //! Paths as git prints them (git-config(1), `core.quotePath`).
 
+use crate::git::Repo;
+
 /// Which bytes of a path are escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quoting {
@@ -7,7 +9,18 @@ pub struct Quoting {
     pub high_bytes: bool,
 }
 
+impl Default for Quoting {
+    fn default() -> Self {
+        Quoting { high_bytes: true }
+    }
+}
+
 impl Quoting {
+    /// As `core.quotePath` says.
+    pub fn of(repo: &Repo) -> Quoting {
+        Quoting { high_bytes: repo.gix().config_snapshot().boolean("core.quotePath").unwrap_or(true) }
+    }
+
     fn escapes(self, byte: u8) -> bool {
         byte < 0x20 || byte == 0x7f || byte == b'"' || byte == b'\\' || (byte >= 0x80 && self.high_bytes)
     }

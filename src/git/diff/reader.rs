@@ -23,9 +23,7 @@ impl Differ {
     /// A source over `objects`. Attributes are those in force in the worktree of `repo`, whatever trees are compared: so does
     /// git (gitattributes(5)).
     pub fn new(repo: &Repo, objects: Objects) -> Result<Differ, GitError> {
-        // The index only stands in for `.gitattributes` files that are not checked out. One that cannot be read has none.
-        let index = gix::index::File::at(repo.index_path(), repo.hash_kind(), true, Default::default());
-        let index = index.map_or_else(|_| gix::index::State::new(repo.hash_kind()), gix::index::State::from);
+        let index = worktree_index(repo);
         let gix = repo.gix();
         let config = gix.config_snapshot();
         let big_file = match config.try_integer("core.bigFileThreshold") {
@@ -58,6 +56,12 @@ impl Differ {
     pub fn readers(&self, count: usize) -> Result<Vec<Reader>, GitError> {
         (0..count).map(|_| self.reader()).collect()
     }
+}
+
+/// The index as a stand-in for `.gitattributes` files that are not checked out. One that cannot be read has none.
+pub(super) fn worktree_index(repo: &Repo) -> gix::index::State {
+    let index = gix::index::File::at(repo.index_path(), repo.hash_kind(), true, Default::default());
+    index.map_or_else(|_| gix::index::State::new(repo.hash_kind()), gix::index::State::from)
 }
 
 /// Reads contents.

@@ -1,0 +1,82 @@
+//! Two trees side by side.
+
+use gix::ObjectId;
+use gix::bstr::BString;
+
+use super::abbrev::Abbreviator;
+use super::child;
+use super::count::{FileCount, count, total};
+use super::pair::Pair;
+use super::parallel;
+use super::patch::{Format, Patcher};
+use super::paths::limit;
+use super::reader::Differ;
+use super::rename::find_renames;
+use super::tree::tree_changes;
+use crate::git::{GitError, Objects, Repo};
+use crate::model::Stat;
+
+/// The differences between two trees, file by file, with renames found.
+pub struct Comparison {
+    trees: (ObjectId, ObjectId),
+    pathspecs: Vec<BString>,
+    differ: Differ,
+    pairs: Vec<Pair>,
+}
+
+impl Comparison {
+    /// Compares the trees `old` and `new`, limited to `pathspecs` if there are any.
+    pub fn new(
+        repo: &Repo,
+        objects: Objects,
+        (old, new): (ObjectId, ObjectId),
+        pathspecs: Vec<BString>,
+    ) -> Result<Comparison, GitError> {
+        let mut changes = tree_changes(&objects, &old, &new)?;
+        limit(repo, &pathspecs, &mut changes)?;
+        let differ = Differ::new(repo, objects)?;
+        let pairs = find_renames(&differ, changes.into_iter().map(Pair::from).collect())?;
+        Ok(Comparison { trees: (old, new), pathspecs, differ, pairs })
+    }
+
+    /// The files that differ, by path.
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    /// How much changed in each file.
+    pub fn counts(&self, format: &Format) -> Result<Vec<FileCount>, GitError> {
+        count(&self.differ, self.pairs.clone(), format)
+    }
+
+    /// How much changed in all.
+    pub fn stat(&self) -> Result<Stat, GitError> {
+        Ok(total(&self.counts(&Format::default())?))
+    }
+
+    /// Hands the patch to `take` piece by piece, until that returns false.
+    pub fn patch(&self, repo: &Repo, format: &Format, mut take: impl FnMut(&[u8]) -> bool) -> Result<(), GitError> {
+        if self.needs_git()? {
+            let patch = child::patch(repo, self.differ.objects(), self.trees, format, &self.pathspecs)?;
+            take(&patch);
+            return Ok(());
+        }
+        let ids = Abbreviator::new(self.differ.objects())?;
+        Patcher::new(*format, &ids).write_all(&self.pairs, &self.differ, take)
+    }
+
+    /// True if one of the files has rules that only git knows.
+    fn needs_git(&self) -> Result<bool, GitError> {
+        let workers = self.differ.readers(parallel::threads_for(self.pairs.len(), 256))?;
+        let mut needs = false;
+        let special = |reader: &mut super::Reader, pair: &Pair| {
+            let sides = [&pair.old, &pair.new];
+            sides.into_iter().flatten().any(|file| reader.driver(file).special)
+        };
+        parallel::in_order(&self.pairs, workers, special, |special| {
+            needs = special;
+            !needs
+        });
+        Ok(needs)
+    }
+}
