@@ -47,6 +47,12 @@ pub fn patch(
     pathspecs: &[BString],
 ) -> Result<Vec<u8>, GitError> {
     let mut command = Command::new("git");
+    command.env("GIT_DIR", repo.git_dir()).env("GIT_WORK_TREE", repo.top());
+    // Git looks for `.gitattributes` only from inside of the worktree.
+    let current = std::env::current_dir().and_then(|dir| dir.canonicalize());
+    if !current.is_ok_and(|dir| dir.starts_with(repo.top())) {
+        command.current_dir(repo.top());
+    }
     for setting in DEFAULTS {
         command.args(["-c", setting]);
     }

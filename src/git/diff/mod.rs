@@ -29,3 +29,8 @@ pub use quote::Quoting;
 pub use reader::{Differ, Driver, Reader};
 pub use rename::find_renames;
 pub use tree::{Change, Side, tree_changes};
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,322 @@
+//! Patches, counts and renames, with `git diff` as the judge.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use super::testing::{Dice, TwoCommits, assert_same_lines};
+use super::{Count, Format, Pair, Palette, Status, Whitespace};
+use crate::ops::testing::git;
+
+fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, content).unwrap();
+}
+
+fn remove(folder: &Path, name: &str) {
+    std::fs::remove_file(folder.join(name)).unwrap();
+}
+
+/// Every way to show a difference, with the options that make git do the same.
+fn formats() -> [(Format, &'static [&'static str]); 7] {
+    let plain = Format::default();
+    let loose = Format { whitespace: Whitespace::IgnoreAll, ..plain };
+    [
+        (plain, &[]),
+        (Format { context: 0, ..plain }, &["-U0"]),
+        (Format { context: 1, ..plain }, &["-U1"]),
+        (Format { context: 12, ..plain }, &["-U12"]),
+        (loose, &["-w"]),
+        (Format { context: 0, ..loose }, &["-w", "-U0"]),
+        (Format { palette: Some(Palette::GIT), ..plain }, &["--color=always"]),
+    ]
+}
+
+fn assert_equal_to_git(commits: &TwoCommits) {
+    for (format, options) in formats() {
+        assert_same_lines(&commits.patch(&format), &commits.judge(options), &format!("{options:?}"));
+        let context = format!("diff.context={}", format.context);
+        let options = [&["-c", &context, "diff", "--numstat", "-z", "--no-renames"], options].concat();
+        let options: Vec<&str> = options.into_iter().filter(|option| !option.starts_with("-U")).collect();
+        let judged = commits.git(&[&options[..], &["old", "new", "--"]].concat());
+        let comparison = commits.compare(&[]);
+        if comparison.pairs().iter().any(|pair| pair.status() == Status::Renamed) {
+            continue;
+        }
+        let counted: String = comparison.counts(&format).unwrap().iter().map(numstat).collect();
+        assert_same_lines(&counted.replace('\0', "\n"), &judged.replace('\0', "\n"), &format!("{options:?}"));
+    }
+}
+
+fn numstat(file: &super::FileCount) -> String {
+    match file.count {
+        Count::Lines { added, removed } => format!("{added}\t{removed}\t{}\0", file.pair.newest().path),
+        Count::Bytes { .. } => format!("-\t-\t{}\0", file.pair.newest().path),
+    }
+}
+
+#[test]
+fn generated_edits_give_gits_patches_and_counts() {
+    // Several files a round: starting git costs more than comparing.
+    for seed in 0..6 {
+        let mut dice = Dice::new(seed);
+        let files: Vec<(Vec<u8>, Vec<u8>)> = (0..50)
+            .map(|_| {
+                let size = dice.pick(&[0, 1, 3, 10, 40, 150, 400]);
+                let edits = dice.pick(&[1, 1, 2, 5, 20]);
+                let old = dice.lines(size);
+                let new = dice.edited(&old, edits);
+                (dice.bytes(&old), dice.bytes(&new))
+            })
+            .collect();
+        let put = |folder: &Path, side: fn(&(Vec<u8>, Vec<u8>)) -> &[u8]| {
+            for (number, file) in files.iter().enumerate() {
+                write(folder, &format!("f{number:02}"), side(file));
+            }
+        };
+
+        assert_equal_to_git(&TwoCommits::new(|folder| put(folder, |file| &file.0), |folder| put(folder, |file| &file.1)));
+    }
+}
+
+#[test]
+fn large_and_very_different_files_are_cut_as_git_cuts_them() {
+    let mut dice = Dice::new(99);
+    let old = dice.lines(9000);
+    let rewritten = dice.edited(&old, 2500);
+    let other = dice.lines(6000);
+    let (old, rewritten, other) = (dice.bytes(&old), dice.bytes(&rewritten), dice.bytes(&other));
+
+    let commits = TwoCommits::new(
+        |folder| {
+            write(folder, "edited", &old);
+            write(folder, "replaced", &old);
+        },
+        |folder| {
+            write(folder, "edited", &rewritten);
+            write(folder, "replaced", &other);
+        },
+    );
+
+    assert_equal_to_git(&commits);
+}
+
+#[test]
+fn line_ends_and_missing_ones_are_differences() {
+    let table: [(&str, &str); 8] = [
+        ("a\nb\n", "a\nb"),
+        ("a\nb", "a\nb\n"),
+        ("a\r\nb\r\n", "a\nb\n"),
+        ("", "a"),
+        ("a", ""),
+        ("a\n", "a\n\n\n"),
+        ("\n", "\n\n"),
+        ("x\ny", "z\ny"),
+    ];
+    for (old, new) in table {
+        assert_equal_to_git(&TwoCommits::of_file(old.as_bytes(), new.as_bytes()));
+    }
+}
+
+#[test]
+fn the_function_of_a_hunk_ends_where_a_character_would_be_cut() {
+    let long = format!("fn {}é() {{\n", "x".repeat(76));
+    let body = |end: &str| format!("{long}{}{end}\n", "    line\n".repeat(9));
+    assert_equal_to_git(&TwoCommits::of_file(body("a").as_bytes(), body("b").as_bytes()));
+
+    let broken = |end: &str| [b"fn caf\xe9 x() {\n", "    line\n".repeat(9).as_bytes(), end.as_bytes()].concat();
+    assert_equal_to_git(&TwoCommits::of_file(&broken("a\n"), &broken("b\n")));
+}
+
+#[test]
+fn types_modes_names_and_binaries_are_shown_as_git_shows_them() {
+    let commits = TwoCommits::new(
+        |folder| {
+            for name in ["mode", "mode and text", "to link", "gone", "a\tb", "\"q\"", "é", "dir"] {
+                write(folder, name, format!("{name}\nsecond\n"));
+            }
+            write(folder, "empty gone", "");
+            write(folder, "bin", b"a\0b");
+            write(folder, "bin same mode", b"a\0c");
+            write(folder, "late nul", [&b"x\n".repeat(4000)[..], b"\0"].concat());
+            symlink("somewhere", folder.join("link")).unwrap();
+            symlink("somewhere", folder.join("to file")).unwrap();
+        },
+        |folder| {
+            for name in ["mode", "mode and text", "bin same mode"] {
+                std::fs::set_permissions(folder.join(name), PermissionsExt::from_mode(0o755)).unwrap();
+            }
+            for name in ["to link", "gone", "empty gone", "to file", "link", "dir"] {
+                remove(folder, name);
+            }
+            for name in ["mode and text", "a\tb", "\"q\"", "é", "to file", "dir/inside", "new", "name with spaces"] {
+                write(folder, name, format!("{name}\nother\n"));
+            }
+            write(folder, "empty new", "");
+            write(folder, "bin", b"a\0bc");
+            write(folder, "new bin", b"\0");
+            write(folder, "late nul", [&b"y\n".repeat(4000)[..], b"\0"].concat());
+            symlink("elsewhere", folder.join("link")).unwrap();
+            symlink("somewhere", folder.join("to link")).unwrap();
+        },
+    );
+
+    assert_equal_to_git(&commits);
+}
+
+#[test]
+fn a_submodule_is_the_commit_it_stands_at() {
+    let commits = TwoCommits::new(|_| (), |_| ());
+    let path = commits.folder.path();
+    for (tag, commit) in
+        [("old", "1234567890123456789012345678901234567890"), ("new", "abcdefabcdefabcdefabcdefabcdefabcdefabcd")]
+    {
+        git(path, &["update-index", "--add", "--cacheinfo", &format!("160000,{commit},sub")]);
+        git(path, &["commit", "-q", "-m", tag]);
+        git(path, &["tag", "-f", tag]);
+    }
+
+    assert_equal_to_git(&commits);
+}
+
+#[test]
+fn attributes_decide_what_is_text() {
+    let commits = TwoCommits::new(
+        |folder| {
+            let attributes = "*.dat -diff\n*.txt diff\n*.pic binary\n*.yes diff=yes\n*.no diff=no\n*.cc diff=cpp\n";
+            write(folder, ".gitattributes", attributes);
+            git(folder, &["config", "diff.yes.binary", "true"]);
+            git(folder, &["config", "diff.no.binary", "false"]);
+            for name in ["a.dat", "b.txt", "c.pic", "d.yes", "e.no"] {
+                write(folder, name, b"one\0\ntwo\n");
+            }
+        },
+        |folder| {
+            for name in ["a.dat", "b.txt", "c.pic", "d.yes", "e.no"] {
+                write(folder, name, b"one\0\nzwei\n");
+            }
+            write(folder, "sub/f.dat", "text\n");
+        },
+    );
+
+    assert_equal_to_git(&commits);
+}
+
+#[test]
+fn files_with_function_rules_of_their_own_are_shown_by_git() {
+    let source = |end: &str| format!("impl Thing {{\n    fn inner() {{\n{}{end}\n    }}\n}}\n", "        x;\n".repeat(8));
+    let commits = TwoCommits::new(
+        |folder| {
+            write(folder, ".gitattributes", "*.rs diff=rust\n");
+            write(folder, "a.rs", source("a"));
+        },
+        |folder| write(folder, "a.rs", source("b")),
+    );
+    // Configuration of the person's own must not show.
+    git(commits.folder.path(), &["config", "diff.noprefix", "true"]);
+    git(commits.folder.path(), &["config", "diff.context", "1"]);
+
+    let patch = commits.patch(&Format::default());
+
+    assert!(patch.contains("@@ -8,6 +8,6 @@ fn inner() {\n"), "{patch}");
+    assert_eq!(patch, commits.judge(&["--default-prefix", "-U3"]));
+}
+
+fn renames(pairs: &[Pair]) -> String {
+    let renamed = pairs.iter().filter(|pair| pair.status() == Status::Renamed);
+    renamed.map(|pair| format!("R{:03}\0{}\0{}\0", pair.similarity(), pair.oldest().path, pair.newest().path)).collect()
+}
+
+#[test]
+fn generated_renames_are_the_ones_git_finds() {
+    for seed in 0..12 {
+        let mut dice = Dice::new(seed);
+        let mut files: Vec<Vec<String>> = Vec::new();
+        for _ in 0..40 {
+            // Some files are much alike, so that there are several candidates.
+            let size = dice.pick(&[0, 2, 8, 30, 90]);
+            let file = match files.last() {
+                Some(last) if dice.below(3) == 0 => dice.edited(&last.clone(), 3),
+                _ => dice.lines(size),
+            };
+            files.push(file);
+        }
+        let names = ["mod.rs", "lib.rs", "a.c", "b.c", "Makefile", "x"];
+        let place = |dice: &mut Dice| format!("{}/{}", dice.pick(&["a", "b", "a/c", "d/e"]), dice.pick(&names));
+        let old: Vec<(String, Vec<u8>)> = files.iter().map(|file| (place(&mut dice), dice.bytes(file))).collect();
+        let new: Vec<(String, Vec<u8>)> = files
+            .iter()
+            .map(|file| {
+                let edits = dice.pick(&[0, 1, 4, 12]);
+                let file = dice.edited(file, edits);
+                (place(&mut dice).replace('/', "_/"), dice.bytes(&file))
+            })
+            .collect();
+        let commits = TwoCommits::new(
+            |folder| old.iter().for_each(|(name, content)| write(folder, name, content)),
+            |folder| {
+                old.iter().for_each(|(name, _)| drop(std::fs::remove_file(folder.join(name))));
+                new.iter().for_each(|(name, content)| write(folder, name, content));
+            },
+        );
+
+        let judged = commits.judge(&["--name-status", "-z", "--diff-filter=R"]);
+        assert_eq!(renames(commits.compare(&[]).pairs()), judged, "seed {seed}");
+        assert_same_lines(&commits.patch(&Format::default()), &commits.judge(&[]), &format!("seed {seed}"));
+    }
+}
+
+#[test]
+fn pathspecs_limit_the_difference_as_in_git() {
+    let names = ["a.txt", "b.rs", "src/a.txt", "src/b.rs", "src/deep/c.rs", "srcs/d.rs", "[x].rs", "A.TXT"];
+    let commits = TwoCommits::new(
+        |folder| write(folder, ".gitattributes", "*.txt prose\n"),
+        |folder| names.iter().for_each(|name| write(folder, name, "new\n")),
+    );
+    let table: [&[&str]; 14] = [
+        &["src"],
+        &["src/"],
+        &["a.txt/"],
+        &["*.rs"],
+        &["src/*.rs"],
+        &[":(glob)src/*.rs"],
+        &[":(glob)**/c.rs"],
+        &[":(literal)[x].rs"],
+        &["[x].rs"],
+        &[":(icase)a.txt"],
+        &[":!src"],
+        &["src", ":(exclude)*.txt"],
+        &[":(attr:prose)"],
+        &["none", "b.rs"],
+    ];
+    for pathspecs in table {
+        let mut options = vec!["diff", "--name-only", "-z", "old", "new", "--"];
+        options.extend(pathspecs);
+        let judged = commits.git(&options);
+        let found: String = commits.compare(pathspecs).pairs().iter().map(|pair| format!("{}\0", pair.newest().path)).collect();
+        assert_eq!(found, judged, "{pathspecs:?}");
+    }
+}
+
+#[test]
+fn many_directories_are_compared_on_all_cores() {
+    let commits = TwoCommits::new(
+        |folder| (0..300).for_each(|n| write(folder, &format!("{:02}/{n}/file", n % 40), format!("{n}"))),
+        |folder| (0..300).filter(|n| n % 3 > 0).for_each(|n| write(folder, &format!("{:02}/{n}/file", n % 40), "x")),
+    );
+
+    let found: String = commits.compare(&[]).pairs().iter().map(|pair| format!("{}\0", pair.newest().path)).collect();
+
+    assert_eq!(found, commits.judge(&["--name-only", "-z"]));
+}
+
+#[test]
+fn a_missing_blob_is_told() {
+    let commits = TwoCommits::of_file(b"one\n", b"two\n");
+    let id = git(commits.folder.path(), &["rev-parse", "new:file"]);
+    remove(commits.folder.path(), &format!(".git/objects/{}/{}", &id[..2], &id[2..]));
+
+    let error = commits.compare(&[]).stat().unwrap_err();
+
+    assert_eq!(error.to_string(), format!("object {id} is missing"));
+}
