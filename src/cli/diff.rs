@@ -1,7 +1,7 @@
 //! `git checkpoint diff`, and the differences that `show` and `list` print.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 
 use super::exit::Exit;
@@ -10,7 +10,8 @@ use super::output::Ui;
 use super::render::diffstat::{self, End};
 use crate::git::Repo;
 use crate::git::diff::{Comparison, Format, Palette, Quoting, Whitespace};
-use crate::ops::{self, DiffRequest};
+use crate::model::{BString, Checkpoint};
+use crate::ops::{self, Context, DiffRequest};
 
 /// Options of `diff`.
 #[derive(Debug, clap::Args)]
@@ -53,11 +54,11 @@ pub struct Args {
 
 /// Runs `diff`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
-    let context = super::open(ui)?;
-    let pathspecs = args.paths.iter().map(|path| path.clone().into_vec().into()).collect();
-    let comparison = ops::diff(&context, &DiffRequest { sides: args.sides.clone(), pathspecs })?;
+    let context = super::open_to_look(ui)?;
+    let request = DiffRequest { sides: args.sides.clone(), pathspecs: pathspecs(&args.paths) };
+    let comparison = ops::diff(&context, &request)?;
     let differs = if ui.wants_json() {
-        let files = comparison.counts(&args.form().format(&context.repo, ui))?;
+        let files = comparison.counts(&Printer::new(&args.form(), &context.repo, ui).format)?;
         ui.json(&diffstat::document(&files))?;
         !files.is_empty()
     } else {
@@ -114,20 +115,40 @@ impl Default for Form {
     }
 }
 
-impl Form {
-    fn format(&self, repo: &Repo, ui: &Ui) -> Format {
-        Format {
-            context: self.context,
-            whitespace: if self.ignore_all_space { Whitespace::IgnoreAll } else { Whitespace::Exact },
+/// Paths from the command line as git reads them.
+pub(super) fn pathspecs(paths: &[OsString]) -> Vec<BString> {
+    paths.iter().map(|path| path.clone().into_vec().into()).collect()
+}
+
+/// Puts differences into words for one stream.
+pub(super) struct Printer {
+    format: Format,
+    width: usize,
+}
+
+impl Printer {
+    pub(super) fn new(form: &Form, repo: &Repo, ui: &Ui) -> Printer {
+        let format = Format {
+            context: form.context,
+            whitespace: if form.ignore_all_space { Whitespace::IgnoreAll } else { Whitespace::Exact },
             quoting: Quoting::of(repo),
             palette: (!ui.styles().meta.is_plain()).then_some(Palette::GIT),
-        }
+        };
+        Printer { format, width: ui.width() }
+    }
+
+    /// Writes which files `checkpoint` changed and how much. One that cannot be compared any more has no summary.
+    pub(super) fn summary_of(&self, context: &Context, checkpoint: &Checkpoint, out: &mut dyn Write) -> io::Result<()> {
+        let files = ops::change_of(context, checkpoint).and_then(|change| Ok(change.counts(&self.format)?));
+        let mut text = Vec::new();
+        diffstat::stat(&files.unwrap_or_default(), self.width, self.format.quoting, self.format.palette, &mut text);
+        out.write_all(&text)
     }
 }
 
 /// Prints a difference; true if there was anything to print.
 pub(super) fn print(comparison: &Comparison, form: &Form, repo: &Repo, ui: &mut Ui) -> Result<bool, Failure> {
-    let format = form.format(repo, ui);
+    let Printer { format, width } = Printer::new(form, repo, ui);
     let end = if form.nul { End::Nul } else { End::Line(format.quoting) };
     let mut text = Vec::new();
     if let Some(names) = form.names {
@@ -144,7 +165,7 @@ pub(super) fn print(comparison: &Comparison, form: &Form, repo: &Repo, ui: &mut 
             diffstat::numstat(&files, end, &mut text);
         }
         if form.stat {
-            diffstat::stat(&files, ui.width(), format.quoting, format.palette, &mut text);
+            diffstat::stat(&files, width, format.quoting, format.palette, &mut text);
         }
         if form.patch && !comparison.pairs().is_empty() {
             text.push(if form.nul { 0 } else { b'\n' });

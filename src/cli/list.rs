@@ -1,7 +1,9 @@
 //! `git checkpoint list`.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
+use super::diff;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::{Clock, Ui};
@@ -38,7 +40,7 @@ pub struct Args {
     #[arg(long, value_name = "REGEX")]
     pub grep: Option<String>,
     /// Add the files that each changed
-    #[arg(long, conflicts_with_all = ["format", "json"])]
+    #[arg(long, conflicts_with_all = ["format", "json", "nul"])]
     pub stat: bool,
     /// Oldest first
     #[arg(long)]
@@ -54,11 +56,21 @@ pub struct Args {
     pub paths: Vec<OsString>,
 }
 
+/// A person does not wait longer than this for counts that are not known yet; those that take longer are left out.
+const PATIENCE: Duration = Duration::from_millis(150);
+/// The same for a program, which asks for all of them.
+const PATIENCE_OF_PROGRAMS: Duration = Duration::from_secs(1);
+
 /// Runs `list`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let format = args.format.as_deref().map(Format::parse).transpose().map_err(Failure::Usage)?;
-    let context = super::open_to_look(ui)?;
-    let checkpoints = ops::list(&context, &args.request())?;
+    let mut context = super::open_to_look(ui)?;
+    let mut checkpoints = ops::list(&context, &args.request())?;
+    if ui.wants_json() || format.as_ref().is_some_and(Format::needs_stat) {
+        ops::add_stats(&mut context, &mut checkpoints, Some(PATIENCE_OF_PROGRAMS));
+    } else if format.is_none() && ui.is_terminal() {
+        ops::add_stats(&mut context, &mut checkpoints, Some(PATIENCE));
+    }
     if ui.wants_json() {
         ui.json(&json::List::of(&checkpoints))?;
         return Ok(Exit::Done);
@@ -87,7 +99,12 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         worktrees: if args.all_worktrees { Worktrees::All } else { Worktrees::One },
         end,
     };
-    render::list::write(ui.out(), &checkpoints, &layout, |_, _| Ok(()))?;
+    let form = diff::Form { stat: true, ..diff::Form::default() };
+    let stat = args.stat.then(|| diff::Printer::new(&form, &context.repo, ui));
+    render::list::write(ui.out(), &checkpoints, &layout, |out, checkpoint| match &stat {
+        Some(stat) => stat.summary_of(&context, checkpoint, out),
+        None => Ok(()),
+    })?;
     if checkpoints.is_empty() {
         ui.say("no checkpoints");
     }
@@ -105,6 +122,7 @@ impl Args {
             grep: self.grep.clone(),
             limit: self.limit,
             reverse: self.reverse,
+            pathspecs: diff::pathspecs(&self.paths),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! `git checkpoint show`.
 
+use super::diff::{self, Form, Names};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::{Clock, Ui};
 use super::render::format::{Format, Shown};
 use super::render::{self, json};
-use crate::ops::select;
+use crate::ops::{add_stats, change_of, select};
 use crate::sys;
 
 /// Options of `show`.
@@ -34,8 +35,9 @@ pub struct Args {
 /// Runs `show`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let format = args.format.as_deref().map(Format::parse).transpose().map_err(Failure::Usage)?;
-    let context = super::open_to_look(ui)?;
-    let checkpoint = select(&context.repo, &context.store, args.selector.as_deref().unwrap_or("@"))?;
+    let mut context = super::open_to_look(ui)?;
+    let mut checkpoint = select(&context.repo, &context.store, args.selector.as_deref().unwrap_or("@"))?;
+    add_stats(&mut context, std::slice::from_mut(&mut checkpoint), None);
     if ui.wants_json() {
         ui.json(&json::show(&checkpoint))?;
         return Ok(Exit::Done);
@@ -59,5 +61,21 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     }
     let styles = ui.styles();
     render::show::write(ui.out(), &checkpoint, &clock, &styles)?;
+    if let Some(form) = args.form() {
+        let change = change_of(&context, &checkpoint)?;
+        if !change.pairs().is_empty() {
+            ui.out().write_all(b"\n")?;
+        }
+        diff::print(&change, &form, &context.repo, ui)?;
+    }
     Ok(Exit::Done)
+}
+
+impl Args {
+    /// Which part of what it changed is asked for.
+    fn form(&self) -> Option<Form> {
+        let names = self.name_status.then_some(Names::Status);
+        let form = Form { names, stat: self.stat, patch: self.patch, ..Form::default() };
+        (self.name_status || self.stat || self.patch).then_some(form)
+    }
 }

@@ -1,7 +1,9 @@
 //! Comparing checkpoints with each other, with commits, and with the worktree.
 
+use std::time::{Duration, Instant};
+
 use super::{Context, Error, base_tree, select};
-use crate::git::diff::{Comparison, limit, tree_changes};
+use crate::git::diff::{Comparison, Differ, limit, tree_changes};
 use crate::git::{Objects, snapshot};
 use crate::model::{BString, Checkpoint, ObjectId, Stat};
 
@@ -37,14 +39,31 @@ pub fn change_of(context: &Context, checkpoint: &Checkpoint) -> Result<Compariso
 
 /// How much `checkpoint` changed. Trees never change, so the answer is kept.
 pub fn stat_of(context: &mut Context, checkpoint: &Checkpoint) -> Result<Stat, Error> {
-    if let Some(stat) = checkpoint.stat {
-        return Ok(stat);
+    match checkpoint.stat {
+        Some(stat) => Ok(stat),
+        None => counted(context, &differ(context)?, checkpoint),
     }
+}
+
+/// Adds to each checkpoint how much it changed, as far as that can be found out, and within the time if there is a limit.
+pub fn add_stats(context: &mut Context, checkpoints: &mut [Checkpoint], limit: Option<Duration>) {
+    let start = Instant::now();
+    let mut missing = checkpoints.iter_mut().filter(|checkpoint| checkpoint.stat.is_none()).peekable();
+    if missing.peek().is_none() {
+        return;
+    }
+    let Ok(differ) = differ(context) else { return };
+    for checkpoint in missing.take_while(|_| limit.is_none_or(|limit| start.elapsed() < limit)) {
+        checkpoint.stat = counted(context, &differ, checkpoint).ok();
+    }
+}
+
+fn counted(context: &mut Context, differ: &Differ, checkpoint: &Checkpoint) -> Result<Stat, Error> {
     let old = base_tree(context, checkpoint)?;
     let known = context.store.diff_stat(&old, &checkpoint.tree)?;
     let stat = match known {
         Some(stat) => stat,
-        None => Comparison::new(&context.repo, reader(context), (old, checkpoint.tree), Vec::new())?.stat()?,
+        None => Comparison::of(&context.repo, differ.clone(), (old, checkpoint.tree), Vec::new())?.stat()?,
     };
     if context.store.is_writable() {
         if known.is_none() {
@@ -63,6 +82,10 @@ pub fn touches(context: &Context, checkpoint: &Checkpoint, pathspecs: &[BString]
     Ok(!changes.is_empty())
 }
 
+fn differ(context: &Context) -> Result<Differ, Error> {
+    Ok(Differ::new(&context.repo, reader(context))?)
+}
+
 fn reader(context: &Context) -> Objects {
     Objects::new(context.repo.gix(), Default::default())
 }
@@ -73,5 +96,114 @@ fn tree_named(context: &Context, text: &str) -> Result<ObjectId, Error> {
         Ok(checkpoint) => Ok(checkpoint.tree),
         Err(error @ (Error::UnknownSelector { .. } | Error::Selector(_))) => context.repo.tree_named(text).ok_or(error),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::diff::Format;
+    use crate::ops::save::{SaveOutcome, SaveRequest, save};
+    use crate::ops::testing::{Fixture, git};
+
+    /// A repository whose file has another content in HEAD, in each of two checkpoints, and in the worktree.
+    fn filled() -> Fixture {
+        let mut fixture = Fixture::new();
+        for content in ["two\n", "two\nthree\n"] {
+            write(&fixture, content);
+            let outcome = save(&mut fixture.context, &SaveRequest::default()).unwrap();
+            assert!(matches!(outcome, SaveOutcome::Captured(_)));
+        }
+        write(&fixture, "four\n");
+        fixture
+    }
+
+    fn write(fixture: &Fixture, content: &str) {
+        std::fs::write(fixture.folder.path().join("file"), content).unwrap();
+    }
+
+    fn compare(fixture: &Fixture, sides: &[&str]) -> Result<Comparison, Error> {
+        let sides = sides.iter().map(|side| (*side).to_owned()).collect();
+        diff(&fixture.context, &DiffRequest { sides, ..DiffRequest::default() })
+    }
+
+    fn patch(fixture: &Fixture, sides: &[&str]) -> String {
+        let mut patch = String::new();
+        let comparison = compare(fixture, sides).unwrap();
+        let take = |piece: &[u8]| {
+            patch.push_str(&String::from_utf8_lossy(piece));
+            true
+        };
+        comparison.patch(&fixture.context.repo, &Format::default(), take).unwrap();
+        patch
+    }
+
+    #[test]
+    fn each_number_of_sides_compares_what_it_should() {
+        let fixture = filled();
+        let lines = |patch: String| {
+            let lines = patch.lines().skip_while(|line| !line.starts_with("@@")).skip(1);
+            lines.map(str::to_owned).collect::<Vec<_>>().join("|")
+        };
+
+        assert_eq!(lines(patch(&fixture, &[])), "-two|-three|+four");
+        assert_eq!(lines(patch(&fixture, &["1"])), "-two|+four");
+        assert_eq!(lines(patch(&fixture, &["1", "2"])), " two|+three");
+        assert_eq!(lines(patch(&fixture, &["HEAD"])), "-one|+four");
+        assert_eq!(lines(patch(&fixture, &["@", "main"])), "-two|-three|+one");
+    }
+
+    #[test]
+    fn the_worktree_has_the_ids_that_git_gives_it() {
+        let fixture = filled();
+
+        let ours = patch(&fixture, &["HEAD"]);
+
+        assert_eq!(ours.trim_end(), git(fixture.folder.path(), &["diff", "HEAD"]));
+    }
+
+    #[test]
+    fn git_itself_can_see_the_worktree_when_it_makes_the_patch() {
+        let fixture = filled();
+        std::fs::write(fixture.folder.path().join(".git/info/attributes"), "* diff=cpp\n").unwrap();
+
+        let ours = patch(&fixture, &["HEAD"]);
+
+        assert_eq!(ours.trim_end(), git(fixture.folder.path(), &["diff", "HEAD"]));
+        let left: Vec<_> = std::fs::read_dir(fixture.context.repo.private_dir()).unwrap().flatten().collect();
+        assert!(left.iter().all(|entry| !entry.file_name().to_string_lossy().starts_with("objects-")), "{left:?}");
+    }
+
+    #[test]
+    fn what_names_neither_checkpoint_nor_commit_is_an_unknown_selector() {
+        let fixture = filled();
+        for text in ["nothing", "HEAD~9", "-x", "turn:x"] {
+            let error = compare(&fixture, &[text]).err().unwrap();
+            assert!(matches!(error, Error::UnknownSelector { .. } | Error::Selector(_)), "{text}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_is_counted_against_what_came_before_and_the_counts_are_kept() {
+        let mut fixture = filled();
+        let stored = |fixture: &Fixture, number| fixture.context.store.by_number(number).unwrap().unwrap();
+        let (first, second) = (stored(&fixture, 1), stored(&fixture, 2));
+
+        let first = stat_of(&mut fixture.context, &first).unwrap();
+        add_stats(&mut fixture.context, &mut [second], None);
+
+        assert_eq!(first, Stat { files: 1, insertions: 1, deletions: 1 });
+        assert_eq!(stored(&fixture, 1).stat, Some(first));
+        assert_eq!(stored(&fixture, 2).stat, Some(Stat { files: 1, insertions: 1, deletions: 0 }));
+    }
+
+    #[test]
+    fn a_checkpoint_touches_the_paths_it_changed() {
+        let fixture = filled();
+        let checkpoint = fixture.context.store.by_number(2).unwrap().unwrap();
+        let touches = |path: &str| touches(&fixture.context, &checkpoint, &[path.into()]).unwrap();
+
+        assert!(touches("file") && touches("*"));
+        assert!(!touches("other") && !touches(":!file"));
     }
 }

@@ -4,9 +4,9 @@ use regex::{Regex, RegexBuilder};
 
 use super::save::holds;
 use super::time::{Edge, parse_time};
-use super::{Context, Error};
+use super::{Context, Error, touches};
 use crate::git::snapshot::{self, Keep};
-use crate::model::{Checkpoint, CheckpointId, Kind, SessionKey};
+use crate::model::{BString, Checkpoint, CheckpointId, Kind, SessionKey};
 use crate::store::Filter;
 use crate::sys;
 
@@ -29,23 +29,36 @@ pub struct ListRequest {
     pub limit: Option<u64>,
     /// Oldest first.
     pub reverse: bool,
+    /// Only those that changed one of these paths.
+    pub pathspecs: Vec<BString>,
 }
 
 /// The checkpoints that `request` asks for.
 pub fn list(context: &Context, request: &ListRequest) -> Result<Vec<Checkpoint>, Error> {
     let grep = request.grep.as_deref().map(pattern).transpose()?;
-    let filter = filter(context, request, grep.is_some())?;
-    let mut list = context.store.list(&filter)?;
-    if let Some(grep) = grep {
-        list.retain(|checkpoint| matches(&grep, checkpoint));
-        let limit = request.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
-        if request.reverse {
-            list.drain(..list.len().saturating_sub(limit));
-        } else {
-            list.truncate(limit);
+    let narrow = grep.is_some() || !request.pathspecs.is_empty();
+    let filter = filter(context, request, narrow)?;
+    let list = context.store.list(&filter)?;
+    if !narrow {
+        return Ok(list);
+    }
+    // The newest ones are wanted, whatever the order they come in.
+    let limit = request.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    let mut newest_first: Vec<_> = if request.reverse { list.into_iter().rev().collect() } else { list };
+    newest_first.retain(|checkpoint| grep.as_ref().is_none_or(|grep| matches(grep, checkpoint)));
+    let mut found = Vec::new();
+    for checkpoint in newest_first {
+        if found.len() == limit {
+            break;
+        }
+        if request.pathspecs.is_empty() || touches(context, &checkpoint, &request.pathspecs)? {
+            found.push(checkpoint);
         }
     }
-    Ok(list)
+    if request.reverse {
+        found.reverse();
+    }
+    Ok(found)
 }
 
 /// Which of `checkpoints` the worktree equals now, index and HEAD included: the one made last, if there are several. Looks at

@@ -14,7 +14,7 @@ mod time;
 pub mod undo;
 
 pub use context::Context;
-pub use diff::{DiffRequest, change_of, diff, stat_of, touches};
+pub use diff::{DiffRequest, add_stats, change_of, diff, stat_of, touches};
 pub use error::Error;
 pub use list::{ListRequest, current, list};
 pub use name::{Named, delete_name, name};

@@ -287,6 +287,57 @@ fn digits(number: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::git::diff::Format;
+    use crate::git::diff::testing::{Dice, TwoCommits, assert_same_lines, moved_files, odd_files, write};
+
+    /// Rewritten files of many sizes, one with a long name, one with a wide one.
+    fn rewritten_files() -> TwoCommits {
+        let names = ["short", "a/rather/long/name/of/a/file/deep/down/in/a/tree/of/directories.txt", "名前/ファイル"];
+        let mut dice = Dice::new(5);
+        let mut put = |folder: &std::path::Path| {
+            for (number, name) in names.into_iter().enumerate() {
+                let lines = dice.lines(10 + 300 * number);
+                write(folder, name, dice.bytes(&lines));
+            }
+            write(folder, "one line", format!("{}\n", dice.below(9)));
+        };
+        let commits = std::cell::RefCell::new(&mut put);
+        TwoCommits::new(|folder| commits.borrow_mut()(folder), |folder| commits.borrow_mut()(folder))
+    }
+
+    fn assert_summaries_equal_to_git(commits: &TwoCommits) {
+        let comparison = commits.compare(&[]);
+        let files = comparison.counts(&Format::default()).unwrap();
+        let quoted = End::Line(Quoting::default());
+        let text = |write: &dyn Fn(&mut Vec<u8>)| {
+            let mut out = Vec::new();
+            write(&mut out);
+            String::from_utf8_lossy(&out).into_owned()
+        };
+        for (end, nul) in [(quoted, "--no-color"), (End::Nul, "-z")] {
+            let check = |option, ours: String| assert_same_lines(&ours, &commits.judge(&[option, nul]), option);
+            check("--name-only", text(&|out| names(comparison.pairs(), end, out)));
+            check("--name-status", text(&|out| name_status(comparison.pairs(), end, out)));
+            check("--numstat", text(&|out| numstat(&files, end, out)));
+        }
+        for width in [1, 22, 30, 46, 60, 80, 100, 132, 250] {
+            for (high_bytes, config) in [(true, "core.quotePath=true"), (false, "core.quotePath=false")] {
+                let ours = text(&|out| stat(&files, width, Quoting { high_bytes }, None, out));
+                let width = format!("--stat={width}");
+                let judged = commits.git(&["-c", config, "diff", &width, "old", "new", "--"]);
+                assert_same_lines(&ours, &judged, &width);
+            }
+        }
+        let ours = text(&|out| stat(&files, 80, Quoting::default(), Some(Palette::GIT), out));
+        assert_same_lines(&ours, &commits.judge(&["--stat=80", "--color=always"]), "--color");
+    }
+
+    #[test]
+    fn summaries_are_laid_out_as_git_lays_them_out() {
+        assert_summaries_equal_to_git(&rewritten_files());
+        assert_summaries_equal_to_git(&odd_files());
+        assert_summaries_equal_to_git(&moved_files(&mut Dice::new(77)));
+    }
 
     #[test]
     fn a_rename_shows_what_both_paths_share_once() {

@@ -109,7 +109,6 @@ impl Format {
     }
 
     /// True if the counts of what a checkpoint changed are asked for.
-    #[cfg_attr(not(test), expect(dead_code, reason = "counts follow with the operation that computes them"))]
     pub fn needs_stat(&self) -> bool {
         let counts = [Field::Files, Field::Insertions, Field::Deletions];
         self.0.iter().any(|piece| matches!(piece, Piece::Field(field) if counts.contains(field)))

@@ -25,16 +25,25 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares the trees `old` and `new`, limited to `pathspecs` if there are any.
+    /// Compares the trees `old` and `new` in `objects`, limited to `pathspecs` if there are any.
     pub fn new(
         repo: &Repo,
         objects: Objects,
+        trees: (ObjectId, ObjectId),
+        pathspecs: Vec<BString>,
+    ) -> Result<Comparison, GitError> {
+        Comparison::of(repo, Differ::new(repo, objects)?, trees, pathspecs)
+    }
+
+    /// The same for a source that is used more than once.
+    pub fn of(
+        repo: &Repo,
+        differ: Differ,
         (old, new): (ObjectId, ObjectId),
         pathspecs: Vec<BString>,
     ) -> Result<Comparison, GitError> {
-        let mut changes = tree_changes(&objects, &old, &new)?;
+        let mut changes = tree_changes(differ.objects(), &old, &new)?;
         limit(repo, &pathspecs, &mut changes)?;
-        let differ = Differ::new(repo, objects)?;
         let pairs = find_renames(&differ, changes.into_iter().map(Pair::from).collect())?;
         Ok(Comparison { trees: (old, new), pathspecs, differ, pairs })
     }

@@ -12,9 +12,10 @@ use super::pair::File;
 use crate::git::{GitError, Objects, Repo};
 
 /// Where contents, attributes and settings come from. Each thread reads with a [`Reader`] of its own.
+#[derive(Clone)]
 pub struct Differ {
     objects: Objects,
-    index: gix::index::State,
+    index: Arc<gix::index::State>,
     drivers: Arc<Drivers>,
     big_file: u64,
 }
@@ -23,7 +24,7 @@ impl Differ {
     /// A source over `objects`. Attributes are those in force in the worktree of `repo`, whatever trees are compared: so does
     /// git (gitattributes(5)).
     pub fn new(repo: &Repo, objects: Objects) -> Result<Differ, GitError> {
-        let index = worktree_index(repo);
+        let index = Arc::new(worktree_index(repo));
         let gix = repo.gix();
         let config = gix.config_snapshot();
         let big_file = match config.try_integer("core.bigFileThreshold") {

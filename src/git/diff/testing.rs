@@ -1,5 +1,6 @@
 //! Two commits made by the real git, and generated contents, for unit tests.
 
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use super::{Comparison, Format};
@@ -71,6 +72,81 @@ impl TwoCommits {
     pub(crate) fn judge(&self, options: &[&str]) -> String {
         self.git(&[&["diff"], options, &["old", "new", "--"]].concat())
     }
+}
+
+/// Makes a file, with the directories it needs.
+pub(crate) fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, content).unwrap();
+}
+
+/// Removes a file.
+pub(crate) fn remove(folder: &Path, name: &str) {
+    std::fs::remove_file(folder.join(name)).unwrap();
+}
+
+/// Changes of type and mode, odd names, binary and empty files.
+pub(crate) fn odd_files() -> TwoCommits {
+    TwoCommits::new(
+        |folder| {
+            for name in ["mode", "mode and text", "to link", "gone", "a\tb", "\"q\"", "é", "dir"] {
+                write(folder, name, format!("{name}\nsecond\n"));
+            }
+            write(folder, "empty gone", "");
+            write(folder, "bin", b"a\0b");
+            write(folder, "bin same mode", b"a\0c");
+            write(folder, "late nul", [&b"x\n".repeat(4000)[..], b"\0"].concat());
+            symlink("somewhere", folder.join("link")).unwrap();
+            symlink("somewhere", folder.join("to file")).unwrap();
+        },
+        |folder| {
+            for name in ["mode", "mode and text", "bin same mode"] {
+                std::fs::set_permissions(folder.join(name), PermissionsExt::from_mode(0o755)).unwrap();
+            }
+            for name in ["to link", "gone", "empty gone", "to file", "link", "dir"] {
+                remove(folder, name);
+            }
+            for name in ["mode and text", "a\tb", "\"q\"", "é", "to file", "dir/inside", "new", "name with spaces"] {
+                write(folder, name, format!("{name}\nother\n"));
+            }
+            write(folder, "empty new", "");
+            write(folder, "bin", b"a\0bc");
+            write(folder, "new bin", b"\0");
+            write(folder, "late nul", [&b"y\n".repeat(4000)[..], b"\0"].concat());
+            symlink("elsewhere", folder.join("link")).unwrap();
+            symlink("somewhere", folder.join("to link")).unwrap();
+        },
+    )
+}
+
+/// Forty files, some of them much alike, in other places and edited.
+pub(crate) fn moved_files(dice: &mut Dice) -> TwoCommits {
+    let mut files: Vec<Vec<String>> = Vec::new();
+    for _ in 0..40 {
+        let size = dice.pick(&[0, 2, 8, 30, 90]);
+        let file = match files.last() {
+            Some(last) if dice.below(3) == 0 => dice.edited(&last.clone(), 3),
+            _ => dice.lines(size),
+        };
+        files.push(file);
+    }
+    let names = ["mod.rs", "lib.rs", "a.c", "b.c", "Makefile", "x"];
+    let place = |dice: &mut Dice| format!("{}/{}", dice.pick(&["a", "b", "a/c", "d/e"]), dice.pick(&names));
+    let old: Vec<(String, Vec<u8>)> = files.iter().map(|file| (place(dice), dice.bytes(file))).collect();
+    let moved = |file: &Vec<String>| {
+        let edits = dice.pick(&[0, 1, 4, 12]);
+        let file = dice.edited(file, edits);
+        (place(dice).replace('/', "_/"), dice.bytes(&file))
+    };
+    let new: Vec<(String, Vec<u8>)> = files.iter().map(moved).collect();
+    TwoCommits::new(
+        |folder| old.iter().for_each(|(name, content)| write(folder, name, content)),
+        |folder| {
+            old.iter().for_each(|(name, _)| drop(std::fs::remove_file(folder.join(name))));
+            new.iter().for_each(|(name, content)| write(folder, name, content));
+        },
+    )
 }
 
 /// Fails with the first line that differs.

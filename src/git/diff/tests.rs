@@ -1,21 +1,8 @@
 //! Patches, counts and renames, with `git diff` as the judge.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
-
-use super::testing::{Dice, TwoCommits, assert_same_lines};
+use super::testing::{Dice, TwoCommits, assert_same_lines, moved_files, odd_files, remove, write};
 use super::{Count, Format, Pair, Palette, Status, Whitespace};
 use crate::ops::testing::git;
-
-fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) {
-    let path = folder.join(name);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, content).unwrap();
-}
-
-fn remove(folder: &Path, name: &str) {
-    std::fs::remove_file(folder.join(name)).unwrap();
-}
 
 /// Every way to show a difference, with the options that make git do the same.
 fn formats() -> [(Format, &'static [&'static str]); 7] {
@@ -69,13 +56,12 @@ fn generated_edits_give_gits_patches_and_counts() {
                 (dice.bytes(&old), dice.bytes(&new))
             })
             .collect();
-        let put = |folder: &Path, side: fn(&(Vec<u8>, Vec<u8>)) -> &[u8]| {
-            for (number, file) in files.iter().enumerate() {
-                write(folder, &format!("f{number:02}"), side(file));
-            }
-        };
+        let name = |number: usize| format!("f{number:02}");
 
-        assert_equal_to_git(&TwoCommits::new(|folder| put(folder, |file| &file.0), |folder| put(folder, |file| &file.1)));
+        assert_equal_to_git(&TwoCommits::new(
+            |folder| files.iter().enumerate().for_each(|(number, file)| write(folder, &name(number), &file.0)),
+            |folder| files.iter().enumerate().for_each(|(number, file)| write(folder, &name(number), &file.1)),
+        ));
     }
 }
 
@@ -130,38 +116,7 @@ fn the_function_of_a_hunk_ends_where_a_character_would_be_cut() {
 
 #[test]
 fn types_modes_names_and_binaries_are_shown_as_git_shows_them() {
-    let commits = TwoCommits::new(
-        |folder| {
-            for name in ["mode", "mode and text", "to link", "gone", "a\tb", "\"q\"", "é", "dir"] {
-                write(folder, name, format!("{name}\nsecond\n"));
-            }
-            write(folder, "empty gone", "");
-            write(folder, "bin", b"a\0b");
-            write(folder, "bin same mode", b"a\0c");
-            write(folder, "late nul", [&b"x\n".repeat(4000)[..], b"\0"].concat());
-            symlink("somewhere", folder.join("link")).unwrap();
-            symlink("somewhere", folder.join("to file")).unwrap();
-        },
-        |folder| {
-            for name in ["mode", "mode and text", "bin same mode"] {
-                std::fs::set_permissions(folder.join(name), PermissionsExt::from_mode(0o755)).unwrap();
-            }
-            for name in ["to link", "gone", "empty gone", "to file", "link", "dir"] {
-                remove(folder, name);
-            }
-            for name in ["mode and text", "a\tb", "\"q\"", "é", "to file", "dir/inside", "new", "name with spaces"] {
-                write(folder, name, format!("{name}\nother\n"));
-            }
-            write(folder, "empty new", "");
-            write(folder, "bin", b"a\0bc");
-            write(folder, "new bin", b"\0");
-            write(folder, "late nul", [&b"y\n".repeat(4000)[..], b"\0"].concat());
-            symlink("elsewhere", folder.join("link")).unwrap();
-            symlink("somewhere", folder.join("to link")).unwrap();
-        },
-    );
-
-    assert_equal_to_git(&commits);
+    assert_equal_to_git(&odd_files());
 }
 
 #[test]
@@ -231,34 +186,7 @@ fn renames(pairs: &[Pair]) -> String {
 fn generated_renames_are_the_ones_git_finds() {
     for seed in 0..12 {
         let mut dice = Dice::new(seed);
-        let mut files: Vec<Vec<String>> = Vec::new();
-        for _ in 0..40 {
-            // Some files are much alike, so that there are several candidates.
-            let size = dice.pick(&[0, 2, 8, 30, 90]);
-            let file = match files.last() {
-                Some(last) if dice.below(3) == 0 => dice.edited(&last.clone(), 3),
-                _ => dice.lines(size),
-            };
-            files.push(file);
-        }
-        let names = ["mod.rs", "lib.rs", "a.c", "b.c", "Makefile", "x"];
-        let place = |dice: &mut Dice| format!("{}/{}", dice.pick(&["a", "b", "a/c", "d/e"]), dice.pick(&names));
-        let old: Vec<(String, Vec<u8>)> = files.iter().map(|file| (place(&mut dice), dice.bytes(file))).collect();
-        let new: Vec<(String, Vec<u8>)> = files
-            .iter()
-            .map(|file| {
-                let edits = dice.pick(&[0, 1, 4, 12]);
-                let file = dice.edited(file, edits);
-                (place(&mut dice).replace('/', "_/"), dice.bytes(&file))
-            })
-            .collect();
-        let commits = TwoCommits::new(
-            |folder| old.iter().for_each(|(name, content)| write(folder, name, content)),
-            |folder| {
-                old.iter().for_each(|(name, _)| drop(std::fs::remove_file(folder.join(name))));
-                new.iter().for_each(|(name, content)| write(folder, name, content));
-            },
-        );
+        let commits = moved_files(&mut dice);
 
         let judged = commits.judge(&["--name-status", "-z", "--diff-filter=R"]);
         assert_eq!(renames(commits.compare(&[]).pairs()), judged, "seed {seed}");
