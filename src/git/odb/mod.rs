@@ -3,6 +3,7 @@
 //! The objects of one capture are gathered and then written together: a handful as loose objects, more as one small pack.
 //! gix neither writes packs of this kind nor flushes what it writes to disk.
 
+mod cruft;
 mod loose;
 mod pack;
 mod sink;

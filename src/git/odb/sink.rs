@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use flate2::{Compress, Compression, FlushCompress, Status};
 use gix::ObjectId;
 use gix::objs::{Exists, Kind};
 
+use super::cruft::CruftPacks;
 use super::loose;
 use super::pack::{self, Packed};
 use crate::git::objects::Overlay;
@@ -34,6 +35,7 @@ pub(crate) struct ObjectSink {
     keep: Keep,
     hash: gix::hash::Kind,
     directory: PathBuf,
+    cruft: OnceLock<CruftPacks>,
     state: Mutex<State>,
 }
 
@@ -48,7 +50,13 @@ struct State {
 
 impl ObjectSink {
     pub(crate) fn new(repo: &Repo, keep: Keep) -> ObjectSink {
-        ObjectSink { keep, hash: repo.hash_kind(), directory: repo.common_dir().join("objects"), state: Mutex::default() }
+        ObjectSink {
+            keep,
+            hash: repo.hash_kind(),
+            directory: repo.common_dir().join("objects"),
+            cruft: OnceLock::new(),
+            state: Mutex::default(),
+        }
     }
 
     /// A way in for one thread.
@@ -151,7 +159,11 @@ impl ObjectWriter<'_> {
         }
         match std::fs::File::open(loose::path(&self.sink.directory, id)) {
             Ok(file) => file.set_modified(std::time::SystemTime::now()).is_ok(),
-            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => false,
+            Err(_) => {
+                let cruft = self.sink.cruft.get_or_init(|| CruftPacks::find(&self.sink.directory, self.sink.hash));
+                !cruft.contains(id)
+            }
         }
     }
 
@@ -167,5 +179,68 @@ impl ObjectWriter<'_> {
             }
         }
         Ok(Packed { id, kind, size: data.len() as u64, deflated })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::*;
+
+    fn git(directory: &Path, arguments: &[&str]) -> String {
+        let output = Command::new("git")
+            .current_dir(directory)
+            .args(arguments)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .env_remove("GIT_DIR")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn put(repo: &Repo, contents: &[&str]) {
+        let gix = repo.gix();
+        let sink = ObjectSink::new(repo, Keep::Objects);
+        let mut writer = sink.writer(&gix);
+        for content in contents {
+            writer.add(Kind::Blob, content.as_bytes()).unwrap();
+        }
+        drop(writer);
+        sink.flush(&gix).unwrap();
+    }
+
+    #[test]
+    fn few_objects_become_loose_and_many_one_pack_that_git_accepts() {
+        let directory = tempfile::tempdir().unwrap();
+        git(directory.path(), &["init", "-q"]);
+        let repo = Repo::open_nested(directory.path()).unwrap();
+
+        put(&repo, &["a", "b"]);
+        let many: Vec<String> = (0..100).map(|n| format!("content {n}\n")).collect();
+        put(&repo, &many.iter().map(String::as_str).collect::<Vec<_>>());
+
+        let counts = git(directory.path(), &["count-objects", "-v"]);
+        assert!(counts.contains("count: 2\n") && counts.contains("in-pack: 100\n") && counts.contains("packs: 1\n"), "{counts}");
+        git(directory.path(), &["fsck", "--strict"]);
+        let listed = git(directory.path(), &["cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectsize)"]);
+        assert_eq!(listed.lines().filter(|line| line.starts_with("blob")).count(), 102);
+    }
+
+    #[test]
+    fn an_object_that_only_a_cruft_pack_has_is_written_again() {
+        let directory = tempfile::tempdir().unwrap();
+        git(directory.path(), &["init", "-q"]);
+        let repo = Repo::open_nested(directory.path()).unwrap();
+        put(&repo, &["unreachable"]);
+        git(directory.path(), &["repack", "-q", "--cruft", "-d"]);
+
+        put(&repo, &["unreachable"]);
+
+        let counts = git(directory.path(), &["count-objects", "-v"]);
+        assert!(counts.contains("count: 1\n") && counts.contains("in-pack: 1\n"), "{counts}");
     }
 }
