@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 
+use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::Ui;
@@ -18,7 +19,7 @@ use crate::ops::{self, Context, DiffRequest};
 pub struct Args {
     /// What to compare: nothing for the newest checkpoint with the worktree, one checkpoint or commit for it with the
     /// worktree, two for the first with the second
-    #[arg(value_name = "CHECKPOINT", num_args = 0..=2)]
+    #[arg(value_name = "CHECKPOINT", add = complete::revisions(), num_args = 0..=2)]
     pub sides: Vec<String>,
     /// Show the files and how many lines changed in each
     #[arg(long)]
@@ -48,7 +49,7 @@ pub struct Args {
     #[arg(long)]
     pub exit_code: bool,
     /// Only these paths
-    #[arg(last = true, value_name = "PATH")]
+    #[arg(last = true, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
     pub paths: Vec<OsString>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::{Ui, plural};
@@ -15,16 +16,16 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Take the checkpoints of one session
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", add = complete::sessions())]
     pub session: Option<String>,
     /// Take the agent's conversation along
     #[arg(long)]
     pub with_memory: bool,
     /// Leave out what the receiver has from this checkpoint or commit
-    #[arg(long, value_name = "CHECKPOINT")]
+    #[arg(long, value_name = "CHECKPOINT", add = complete::revisions())]
     pub since: Option<String>,
     /// Which checkpoints [default: all of this worktree]
-    #[arg(value_name = "CHECKPOINT")]
+    #[arg(value_name = "CHECKPOINT", add = complete::selectors())]
     pub selectors: Vec<String>,
 }
 

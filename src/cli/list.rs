@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use super::complete;
 use super::diff;
 use super::exit::Exit;
 use super::failure::Failure;
@@ -25,7 +26,7 @@ pub struct Args {
     #[arg(short, long)]
     pub all_worktrees: bool,
     /// Show those of one session
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", add = complete::sessions())]
     pub session: Option<String>,
     /// Show those of one kind; may be repeated
     #[arg(long, value_name = "KIND", value_parser = parse::kind())]
@@ -52,7 +53,7 @@ pub struct Args {
     #[arg(short = 'z', conflicts_with = "json")]
     pub nul: bool,
     /// Show only those that changed these paths
-    #[arg(last = true, value_name = "PATH")]
+    #[arg(last = true, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
     pub paths: Vec<OsString>,
 }
 

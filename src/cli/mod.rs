@@ -4,6 +4,7 @@ pub mod exit;
 pub mod failure;
 pub mod output;
 
+mod complete;
 mod completions;
 mod diff;
 mod export;
@@ -109,6 +110,9 @@ enum Command {
 pub fn main() -> ExitCode {
     crate::sys::signals::ignore_file_size_signal();
     panic::install();
+    if let Some(exit) = complete::answer() {
+        return exit.into();
+    }
     let cli = match usage::parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(exit) => return exit.into(),

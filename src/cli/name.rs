@@ -1,5 +1,6 @@
 //! `git checkpoint name`.
 
+use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::Ui;
@@ -10,13 +11,13 @@ use crate::ops;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which checkpoint
-    #[arg(value_name = "CHECKPOINT", required_unless_present = "delete")]
+    #[arg(value_name = "CHECKPOINT", add = complete::selectors(), required_unless_present = "delete")]
     pub selector: Option<String>,
     /// Its new name; taken from another checkpoint if that had it
     #[arg(value_name = "NAME", required_unless_present = "delete")]
     pub name: Option<String>,
     /// Delete a name; the checkpoint stays
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["selector", "name"])]
+    #[arg(long, value_name = "NAME", add = complete::names(), conflicts_with_all = ["selector", "name"])]
     pub delete: Option<String>,
 }
 

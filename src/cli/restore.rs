@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
+use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::{Ui, plural, sanitize};
@@ -21,7 +22,7 @@ use crate::ops::restore::{
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which checkpoint
-    #[arg(value_name = "CHECKPOINT", required_unless_present_any = ["continue_", "abort"])]
+    #[arg(value_name = "CHECKPOINT", add = complete::selectors(), required_unless_present_any = ["continue_", "abort"])]
     pub selector: Option<String>,
     /// Print what would be done, and change nothing
     #[arg(short = 'n', long)]
@@ -42,7 +43,7 @@ pub struct Args {
     #[arg(long)]
     pub keep_edits: bool,
     /// Go on in spite of a blocker, such as `other-worktree`; may be repeated
-    #[arg(long, value_name = "CODE")]
+    #[arg(long, value_name = "CODE", add = complete::allowed())]
     pub allow: Vec<String>,
     /// Write the files into an empty directory instead
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -57,7 +58,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["selector", "paths"])]
     pub abort: bool,
     /// Restore only these paths
-    #[arg(last = true, value_name = "PATHSPEC")]
+    #[arg(last = true, value_name = "PATHSPEC", value_hint = clap::ValueHint::AnyPath)]
     pub paths: Vec<OsString>,
 }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use serde_json::json;
 
+use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::{Ui, plural, rfc3339, sanitize};
@@ -23,7 +24,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// The session that owns the checkpoint [default: the worktree's own]
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", add = complete::sessions())]
     pub session: Option<String>,
     /// What the checkpoint is [default: manual, or what --step and --turn imply]
     #[arg(long, value_name = "KIND", value_parser = parse::kind())]

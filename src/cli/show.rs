@@ -1,5 +1,6 @@
 //! `git checkpoint show`.
 
+use super::complete;
 use super::diff::{self, Form, Names};
 use super::exit::Exit;
 use super::failure::Failure;
@@ -13,7 +14,7 @@ use crate::sys;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which checkpoint [default: the newest of this worktree]
-    #[arg(value_name = "CHECKPOINT")]
+    #[arg(value_name = "CHECKPOINT", add = complete::selectors())]
     pub selector: Option<String>,
     /// Add the files it changed and how much
     #[arg(long, group = "part")]

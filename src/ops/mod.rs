@@ -1,5 +1,6 @@
 //! Operations: one file each. An operation takes a request, works on a [`Context`] and returns a value; it prints nothing.
 
+mod candidates;
 mod context;
 mod diff;
 mod error;
@@ -13,6 +14,7 @@ mod show;
 mod time;
 pub mod undo;
 
+pub use candidates::{Candidate, candidates, name_candidates, session_candidates};
 pub use context::Context;
 pub use diff::{DiffRequest, add_stats, change_of, diff, stat_of, touches};
 pub use error::Error;

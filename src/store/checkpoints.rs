@@ -74,6 +74,44 @@ impl Store {
         self.find("number = ?1", [signed(number)])
     }
 
+    /// The checkpoints whose number begins with the digits of `prefix`, newest first; at most a screenful. None if `prefix` is
+    /// no number.
+    pub fn by_number_prefix(&self, prefix: &str) -> Result<Vec<Checkpoint>, StoreError> {
+        let mut found = Vec::new();
+        let (Ok(first), false) = (prefix.parse::<u64>(), prefix.starts_with(['0', '+'])) else { return Ok(found) };
+        // 12, then 120 to 129, then 1200 to 1299, as far as there are numbers.
+        let mut width = 1u64;
+        while let (Some(low), Some(end)) = (first.checked_mul(width), (first + 1).checked_mul(width)) {
+            let tail = format!("number >= ?1 AND number < ?2 ORDER BY number DESC LIMIT {MOST_MATCHES}");
+            let mut longer = self.select(&tail, [signed(low), signed(end)])?;
+            longer.append(&mut found);
+            found = longer;
+            let Some(wider) = width.checked_mul(10) else { break };
+            width = wider;
+        }
+        found.truncate(MOST_MATCHES as usize);
+        Ok(found)
+    }
+
+    /// The names of all steps, that of the newest checkpoint first.
+    pub fn steps(&self) -> Result<Vec<String>, StoreError> {
+        self.words("SELECT step FROM checkpoints WHERE step IS NOT NULL GROUP BY step ORDER BY max(number) DESC")
+    }
+
+    /// The keys of all sessions, that of the newest checkpoint first.
+    pub fn sessions(&self) -> Result<Vec<SessionKey>, StoreError> {
+        let words = self.words("SELECT session FROM checkpoints GROUP BY session ORDER BY max(number) DESC")?;
+        Ok(words.iter().filter_map(|word| SessionKey::parse(word).ok()).collect())
+    }
+
+    fn words(&self, query: &str) -> Result<Vec<String>, StoreError> {
+        let words = self.db.prepare_cached(query).and_then(|mut statement| {
+            let rows = statement.query_map([], |row| row.get(0))?;
+            rows.collect()
+        });
+        words.map_err(|e| self.error("read", e))
+    }
+
     /// The checkpoint with this id.
     pub fn by_id(&self, id: &CheckpointId) -> Result<Option<Checkpoint>, StoreError> {
         self.find("id = ?1", [id.as_str()])
@@ -356,6 +394,33 @@ mod tests {
         for none in ["", "xyz", "1c", &"1".repeat(65)] {
             assert_eq!(store.by_commit_prefix(none).unwrap(), [], "{none}");
         }
+    }
+
+    #[test]
+    fn digits_find_the_numbers_that_begin_with_them() {
+        let mut store = Fixture::new().store;
+        let all: Vec<Checkpoint> = (1..=120).map(sample).collect();
+        store.insert_all(&all).unwrap();
+
+        assert_eq!(numbers(&store.by_number_prefix("12").unwrap()), [120, 12]);
+        assert_eq!(numbers(&store.by_number_prefix("3").unwrap()), [39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 3]);
+        assert_eq!(store.by_number_prefix("1").unwrap().len(), 32);
+        for none in ["", "0", "x", "-1", "99999999999999999999"] {
+            assert_eq!(store.by_number_prefix(none).unwrap(), [], "{none}");
+        }
+    }
+
+    #[test]
+    fn steps_and_sessions_come_newest_first() {
+        let mut store = Fixture::new().store;
+        let step = |n, step: &str| Checkpoint { step: Some(step.to_owned()), ..sample(n) };
+        let session = SessionKey::parse("s-2").unwrap();
+        for checkpoint in [step(1, "a"), step(2, "b"), Checkpoint { session: session.clone(), ..step(3, "a") }, sample(4)] {
+            store.insert(&checkpoint).unwrap();
+        }
+
+        assert_eq!(store.steps().unwrap(), ["a", "b"]);
+        assert_eq!(store.sessions().unwrap(), [sample(1).session, session]);
     }
 
     #[test]

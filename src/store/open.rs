@@ -47,6 +47,11 @@ impl Store {
         }
     }
 
+    /// Opens the database in `folder` if there is one.
+    pub fn open_existing(folder: &Path) -> Result<Option<Store>, StoreError> {
+        if folder.join(FILE_NAME).exists() { Self::open(folder).map(Some) } else { Ok(None) }
+    }
+
     fn open_writable(path: &Path) -> Result<Store, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = match Connection::open_with_flags(path, flags) {

@@ -1,0 +1,81 @@
+//! Answers to a shell that asks how a command line may go on: `COMPLETE=<shell> git-checkpoint -- git-checkpoint <word>…`.
+//!
+//! The scripts in `completions/` ask this. Whatever fails here leaves the person without an offer, never with a message on the
+//! line that is being typed.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use clap::CommandFactory;
+use clap_complete::engine::CompletionCandidate;
+use clap_complete::{ArgValueCompleter, CompleteEnv};
+
+use super::Cli;
+use super::exit::Exit;
+use super::output::{Clock, sanitize};
+use crate::model::{BlockerCode, Override};
+use crate::ops::{self, Candidate};
+use crate::sys;
+
+/// Answers the question in the environment. None if there is none and the program is to run as usual.
+pub(super) fn answer() -> Option<Exit> {
+    sys::env::is_set("COMPLETE").then(|| {
+        let directory = std::env::current_dir().ok();
+        let asked = CompleteEnv::with_factory(Cli::command).bin("git-checkpoint");
+        match asked.try_complete(std::env::args_os(), directory.as_deref()) {
+            Ok(_) => Exit::Done,
+            Err(_) => Exit::Usage,
+        }
+    })
+}
+
+/// Completes what names a checkpoint.
+pub(super) fn selectors() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| offer(typed, ops::candidates))
+}
+
+/// Completes what names a checkpoint or a commit.
+pub(super) fn revisions() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let mut offered = offer(typed, ops::candidates);
+        if typed.to_str().is_some_and(|typed| "HEAD".starts_with(typed)) {
+            offered.push(CompletionCandidate::new("HEAD").display_order(Some(offered.len())));
+        }
+        offered
+    })
+}
+
+/// Completes a name of a checkpoint.
+pub(super) fn names() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| offer(typed, ops::name_candidates))
+}
+
+/// Completes the key of a session.
+pub(super) fn sessions() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| offer(typed, ops::session_candidates))
+}
+
+/// Completes the code of a blocker that `--allow` can override.
+pub(super) fn allowed() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let codes = BlockerCode::ALL.into_iter().filter(|code| code.override_by() == Some(Override::Allow));
+        let words = codes.map(BlockerCode::as_str).filter(|word| typed.to_str().is_some_and(|typed| word.starts_with(typed)));
+        words.map(CompletionCandidate::new).collect()
+    })
+}
+
+fn offer(typed: &OsStr, find: impl Fn(&Path, &str) -> Result<Vec<Candidate>, ops::Error>) -> Vec<CompletionCandidate> {
+    let found = typed.to_str().and_then(|typed| find(&std::env::current_dir().ok()?, typed).ok());
+    let clock = Clock::new(sys::now_millis());
+    let found = found.unwrap_or_default().into_iter().enumerate();
+    found.map(|(at, candidate)| explained(candidate, &clock).display_order(Some(at))).collect()
+}
+
+/// A candidate with what a person needs to choose: age, kind and subject.
+fn explained(candidate: Candidate, clock: &Clock) -> CompletionCandidate {
+    let help = candidate.checkpoint.map(|checkpoint| {
+        let text = format!("{}, {}: {}", clock.when(checkpoint.created_at), checkpoint.kind, checkpoint.subject);
+        sanitize(&text).into_owned().into()
+    });
+    CompletionCandidate::new(candidate.word).help(help)
+}
