@@ -57,8 +57,11 @@ pub struct Args {
     pub paths: Vec<OsString>,
 }
 
-/// A person does not wait longer than this for counts that are not known yet; those that take longer are left out.
+/// A person does not wait longer than this for counts that are not known yet; those that take longer are left out, and follow
+/// with the next list.
 const PATIENCE: Duration = Duration::from_millis(150);
+/// The same for the table when nobody looks at it.
+const PATIENCE_IN_A_PIPE: Duration = Duration::from_millis(30);
 /// The same for a program, which asks for all of them.
 const PATIENCE_OF_PROGRAMS: Duration = Duration::from_secs(1);
 
@@ -67,10 +70,15 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let format = args.format.as_deref().map(Format::parse).transpose().map_err(Failure::Usage)?;
     let mut context = super::open_to_look(ui)?;
     let mut checkpoints = ops::list(&context, &args.request())?;
-    if ui.wants_json() || format.as_ref().is_some_and(Format::needs_stat) {
-        ops::add_stats(&mut context, &mut checkpoints, Some(PATIENCE_OF_PROGRAMS));
-    } else if format.is_none() && ui.is_terminal() {
-        ops::add_stats(&mut context, &mut checkpoints, Some(PATIENCE));
+    let patience = match &format {
+        Some(format) if !format.needs_stat() => None,
+        Some(_) => Some(PATIENCE_OF_PROGRAMS),
+        None if ui.wants_json() => Some(PATIENCE_OF_PROGRAMS),
+        None if ui.is_terminal() => Some(PATIENCE),
+        None => Some(PATIENCE_IN_A_PIPE),
+    };
+    if let Some(patience) = patience {
+        ops::add_stats(&mut context, &mut checkpoints, Some(patience));
     }
     if ui.wants_json() {
         ui.json(&json::List::of(&checkpoints))?;
