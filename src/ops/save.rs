@@ -9,12 +9,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::restore::refuse_if_interrupted;
-use super::{Context, Error};
+use super::{Context, Error, stat_of};
 use crate::git::lock::WorktreeLock;
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::{GitError, commit, refs};
 use crate::model::{Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, trailers, validate_name};
 use crate::sys;
+
+/// With more changed paths than this, a save does not count lines.
+const MOST_COUNTED: usize = 100;
 
 /// What to record beside the state.
 #[derive(Debug, Clone, Default)]
@@ -167,7 +170,7 @@ pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequ
     let recorded = commit::record(&context.repo, snapshot, &mut checkpoint, &origin);
     let inserted = recorded.map_err(Error::from).and_then(|()| Ok(context.store.insert(&checkpoint)?));
     let result = match inserted {
-        Ok(number) => Ok(Checkpoint { number, ..checkpoint }),
+        Ok(number) => Ok(with_stat(context, Checkpoint { number, ..checkpoint }, snapshot.changes())),
         Err(error) => {
             // All or nothing: without its row it could not be listed, so it is not left behind as a ref either.
             let _ = refs::delete(&context.repo, &checkpoint.ref_name(), Some(checkpoint.commit));
@@ -176,6 +179,12 @@ pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequ
     };
     let _ = fs::remove_file(&pending);
     result
+}
+
+/// Counts what a small change comes to while it is at hand; a large one is counted when somebody asks.
+fn with_stat(context: &mut Context, checkpoint: Checkpoint, changes: usize) -> Checkpoint {
+    let stat = if changes <= MOST_COUNTED { stat_of(context, &checkpoint).ok() } else { None };
+    Checkpoint { stat, ..checkpoint }
 }
 
 /// Gives `name` to `checkpoint`, in a ref and in the database. Whoever had it before loses it.

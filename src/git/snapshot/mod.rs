@@ -58,6 +58,7 @@ pub struct Snapshot {
     cache: StatCache,
     header: Header,
     cache_changed: bool,
+    changes: usize,
 }
 
 /// What a snapshot saw at a path.
@@ -139,6 +140,7 @@ impl Taker<'_> {
         drop(shared);
         let skipped = std::mem::take(&mut delta.skipped);
         let unchanged = delta.outcomes.is_empty() && delta.new_dirs.is_empty() && delta.gone.is_empty() && delta.stats.is_empty();
+        let changes = delta.outcomes.len();
         let known_tree = baseline.dir(0).tree();
         let mut header = self.header(index_tree, intent_to_add.clone());
         let (tree, cache, cache_changed) = match known_tree {
@@ -163,6 +165,7 @@ impl Taker<'_> {
             cache,
             header,
             cache_changed,
+            changes,
         }))
     }
 
@@ -218,6 +221,11 @@ impl Snapshot {
     /// A reader of the repository's objects and those of this snapshot.
     pub fn objects(&self, repo: &Repo) -> Objects {
         Objects::new(repo.gix(), self.overlay.clone())
+    }
+
+    /// How many paths were looked at anew: an upper bound of what changed since the last capture.
+    pub(crate) fn changes(&self) -> usize {
+        self.changes
     }
 
     /// Adds an object to those of the snapshot.
