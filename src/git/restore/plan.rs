@@ -48,11 +48,11 @@ pub struct Target {
     pub skipped: Vec<Skipped>,
 }
 
-/// Which paths a restore is about, and which of them it may delete although they are ignored.
+/// Which paths a restore is about, and what else it must know of them.
 pub struct Scope<'a> {
     /// True for a path that the restore is about.
     pub includes: &'a dyn Fn(&BStr) -> bool,
-    /// Ignored paths that an earlier restore created, which an undo takes back.
+    /// Paths that an earlier restore created: an undo takes them back, ignored or not.
     pub deletable: BTreeSet<BString>,
     /// The directory that the person stands in, relative to the top; it is not removed just because it became empty.
     pub standing_in: Option<BString>,

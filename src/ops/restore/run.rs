@@ -6,7 +6,7 @@ use std::time::Duration;
 use gix::bstr::{BStr, ByteSlice};
 
 use super::{HeadMoved, RestoreOutcome, RestoreRequest, RestoreStatus, judge, obstacles};
-use crate::git::diff::tree_changes;
+use crate::git::diff::{Change, tree_changes};
 use crate::git::ignore::Ignore;
 use crate::git::pathspec::Pathspec;
 use crate::git::restore::{
@@ -181,8 +181,7 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
     let pathspec = Pathspec::parse(repo, &task.request.directory, &task.request.paths)?;
     let includes = |path: &BStr| pathspec.includes(path);
     let target = target_of(&task.target);
-    let deletable = deletable(context, task)?;
-    let mut forced: Vec<BString> = deletable.iter().cloned().collect();
+    let (deletable, mut forced) = created_before(context, task)?;
     let standing_in = repo.prefix(&task.request.directory).map(|path| path_bytes(&path));
     let scope = Scope { includes: &includes, deletable, standing_in: standing_in.filter(|path| !path.is_empty()) };
     let mut captures = 0;
@@ -217,22 +216,23 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
     Ok(Ok(Prepared { snapshot, plan, edits, index }))
 }
 
-/// Ignored paths that the restore which is taken back has created.
-fn deletable(context: &Context, task: &Task<'_>) -> Result<BTreeSet<BString>, Error> {
-    let Some((from, to)) = task.taken_back else { return Ok(BTreeSet::new()) };
+/// What the restore that is taken back has created, which goes even if it is ignored; and what of it a capture has to be told of,
+/// since it is ignored now.
+fn created_before(context: &Context, task: &Task<'_>) -> Result<(BTreeSet<BString>, Vec<BString>), Error> {
+    let Some((from, to)) = task.taken_back else { return Ok(Default::default()) };
     let repo = &context.repo;
     let objects = crate::git::Objects::new(repo.gix(), std::sync::Arc::default());
-    let Ok(changes) = tree_changes(&objects, &from, &to) else { return Ok(BTreeSet::new()) };
-    let created =
-        changes.into_iter().filter(|change| change.old.is_none() && change.new.is_some_and(|side| !side.mode.is_commit()));
+    let Ok(changes) = tree_changes(&objects, &from, &to) else { return Ok(Default::default()) };
+    let is_new = |change: &Change| change.old.is_none() && change.new.is_some_and(|side| !side.mode.is_commit());
+    let created: BTreeSet<BString> = changes.into_iter().filter(is_new).map(|change| change.path).collect();
     let mut ignore = Ignore::worktree(repo, &crate::git::index::load(repo, &objects)?)?;
-    let mut paths = BTreeSet::new();
-    for change in created {
-        if ignore.is_ignored(change.path.as_bstr(), false)? {
-            paths.insert(change.path);
+    let mut ignored = Vec::new();
+    for path in &created {
+        if ignore.is_ignored(path.as_bstr(), false)? {
+            ignored.push(path.clone());
         }
     }
-    Ok(paths)
+    Ok((created, ignored))
 }
 
 fn record_state_before(context: &mut Context, task: &Task<'_>, snapshot: &mut Snapshot) -> Result<Checkpoint, Error> {
