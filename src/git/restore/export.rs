@@ -9,6 +9,7 @@ use gix::{ObjectId, oid};
 
 use super::dirs::Top;
 use super::op::{NewFile, Op};
+use super::originals::Originals;
 use super::plan::Obstacle;
 use super::stage::{Attributes, Sink, Stager};
 use crate::git::diff::tree_changes;
@@ -44,10 +45,24 @@ pub fn export(
             export.submodules.push(change.path);
         } else {
             let new = NewFile::new(new.mode, new.id);
-            ops.push(Op { path: change.path, old: None, old_ctime_ns: None, new: Some(new), area: 0, slot: ops.len() });
+            ops.push(Op {
+                path: change.path,
+                old: None,
+                old_ctime_ns: None,
+                old_blob: None,
+                new: Some(new),
+                area: 0,
+                slot: ops.len(),
+            });
         }
     }
-    let stager = Stager { repo, tree: tree.to_owned(), attributes: Attributes::Target, sink: Sink::Nowhere };
+    let stager = Stager {
+        originals: &Originals::default(),
+        repo,
+        tree: tree.to_owned(),
+        attributes: Attributes::Target,
+        sink: Sink::Nowhere,
+    };
     export.failures = stager.run(objects, &mut ops)?;
     if !export.failures.is_empty() {
         return Ok(export);
@@ -71,7 +86,13 @@ fn write(
     let failed = |source: io::Error| GitError::io("write into", directory, source);
     std::fs::create_dir_all(directory).map_err(failed)?;
     let target = Top::open(directory).map_err(failed)?;
-    let stager = Stager { repo, tree: tree.to_owned(), attributes: Attributes::Target, sink: Sink::InPlace(directory) };
+    let stager = Stager {
+        originals: &Originals::default(),
+        repo,
+        tree: tree.to_owned(),
+        attributes: Attributes::Target,
+        sink: Sink::InPlace(directory),
+    };
     for path in ops.iter().map(|op| super::dirs::split(op.path.as_bstr()).0).chain(submodules.iter().map(|path| path.as_bstr())) {
         make_directories(&target, path).map_err(failed)?;
     }

@@ -31,6 +31,11 @@ impl Identity {
         FileType::from_raw_mode(self.mode) == FileType::Symlink
     }
 
+    /// Type and permissions.
+    pub(super) fn mode(&self) -> u32 {
+        self.mode
+    }
+
     pub(super) fn inode(&self) -> u64 {
         self.ino
     }

@@ -259,7 +259,15 @@ mod tests {
         let mut journal = Journal::new("k".into(), 5);
         for path in [b"plain".as_slice(), b"not\xffutf8", b"new\nline"] {
             let new = NewFile { mode: 0o100_644, id, content: Some(id), file: None };
-            journal.ops.push(Op { path: path.into(), old: None, old_ctime_ns: None, new: Some(new), area: 0, slot: 3 });
+            journal.ops.push(Op {
+                path: path.into(),
+                old: None,
+                old_ctime_ns: None,
+                old_blob: None,
+                new: Some(new),
+                area: 0,
+                slot: 3,
+            });
         }
         journal.areas.push("d".into());
 

@@ -18,6 +18,9 @@ pub(super) struct Op {
     pub(super) old: Option<Identity>,
     /// When the inode of that file last changed; moving it aside changes it again.
     pub(super) old_ctime_ns: Option<i64>,
+    /// The blob that the capture has for it.
+    #[serde(with = "text::optional_id")]
+    pub(super) old_blob: Option<ObjectId>,
     /// What is to be there.
     pub(super) new: Option<NewFile>,
     /// Which of the places set apart holds its parts.

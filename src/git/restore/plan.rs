@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::dirs::{Top, ancestors, is_below, is_directory, split};
 use super::identity::Identity;
 use super::in_the_way;
+use super::index::Seen;
 use super::journal::text;
 use super::keep;
 use super::op::{NewFile, Op, OpKind};
 use crate::git::diff::{Change, Side, tree_changes};
-use crate::git::stat::FileStat;
 use crate::git::{GitError, Objects, Repo};
 use crate::model::Skipped;
 
@@ -29,8 +29,8 @@ pub struct Now<'a> {
     pub tree: ObjectId,
     /// What the capture left out.
     pub skipped: &'a [Skipped],
-    /// The stat under which the file at a path has the content that the tree gives it; none if there is no file.
-    pub seen: &'a dyn Fn(&BStr) -> Option<FileStat>,
+    /// What the capture saw at a path; none if there is no file.
+    pub seen: &'a Seen<'a>,
 }
 
 /// What the worktree is to be.
@@ -287,8 +287,15 @@ impl<'a> Planner<'a> {
                 continue;
             }
             let new = write.map(|write| NewFile::new(write.new.mode, write.new.id));
-            let old = seen.map(|stat| Identity::of_seen(&stat));
-            ops.push(Op { path, old, old_ctime_ns: seen.map(|stat| stat.ctime_ns), new, area: 0, slot: ops.len() });
+            ops.push(Op {
+                path,
+                old: seen.map(|seen| Identity::of_seen(&seen.stat)),
+                old_ctime_ns: seen.map(|seen| seen.stat.ctime_ns),
+                old_blob: seen.map(|seen| seen.id),
+                new,
+                area: 0,
+                slot: ops.len(),
+            });
         }
         let drop_dirs = self.drop_dirs()?;
         let mut plan = self.plan;

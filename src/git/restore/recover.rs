@@ -5,6 +5,7 @@ use gix::bstr::BString;
 use super::index_lock::{IndexLock, Taken, remove_stale};
 use super::journal::{Journal, Phase, Purpose};
 use super::op::Op;
+use super::originals::Originals;
 use super::plan::Obstacle;
 use super::session::{Applied, ApplyError, Parts, change, finish_change, is_published, old_index};
 use super::stage::{Failures, Sink, Stager};
@@ -152,7 +153,8 @@ impl Recovery {
         for op in &again {
             areas.remove(op, &op.new_slot())?;
         }
-        let stager = Stager { repo, tree, attributes: journal.attributes, sink: Sink::Areas(areas) };
+        let originals = &Originals::of(repo, &journal.purpose.target);
+        let stager = Stager { repo, tree, attributes: journal.attributes, sink: Sink::Areas(areas), originals };
         if let Some(error) = first_failure(stager.run(objects, &mut again)?) {
             return Err(error);
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gix::bstr::BString;
-use gix::oid;
+use gix::{ObjectId, oid};
 
 use super::apply::{Stopped, Work};
 use super::area::Areas;
@@ -12,6 +12,7 @@ use super::dirs::Top;
 use super::index::{self, IndexEdit, Seen};
 use super::index_lock::{IndexLock, Taken};
 use super::journal::{Journal, Phase, Purpose};
+use super::originals::{self, Originals};
 use super::plan::Plan;
 use super::recover::sweep;
 use super::stage::{Attributes, Failures, Sink, Stager};
@@ -20,6 +21,19 @@ use crate::git::index_edit::Source;
 use crate::git::{GitError, Objects, Repo};
 use crate::model::Millis;
 use crate::sys::fault;
+
+/// Where contents come from.
+#[derive(Clone, Copy)]
+pub struct Contents<'a> {
+    /// The tree that is written.
+    pub tree: ObjectId,
+    /// The tree that was captured before.
+    pub before: ObjectId,
+    /// How contents are filtered.
+    pub attributes: Attributes,
+    /// What is known of files beyond their blobs.
+    pub originals: &'a Originals,
+}
 
 /// How [`Session::begin`] ended.
 pub enum Begun {
@@ -100,23 +114,26 @@ impl Session {
         }
     }
 
-    /// Makes the new contents of `plan` for the tree `tree`, aside. Returns what could not be made; then the restore cannot go on.
+    /// Makes the new contents of `plan`, aside. Returns what could not be made; then the restore cannot go on.
     pub fn stage(
         &mut self,
         repo: &Repo,
         objects: &Objects,
         mut plan: Plan,
-        tree: &oid,
-        attributes: Attributes,
+        contents: &Contents<'_>,
     ) -> Result<Failures, GitError> {
+        let Contents { tree, before, attributes, originals } = *contents;
         let top = open_top(repo)?;
         let areas = self.parts.areas.as_mut().expect("the folders are there until the restore ends");
         areas.assign(repo, &top, &self.parts.journal.key, &mut plan.ops)?;
         self.parts.journal.areas = areas.others();
-        let stager = Stager { repo, tree: tree.to_owned(), attributes, sink: Sink::Areas(areas) };
+        let stager = Stager { repo, tree, attributes, sink: Sink::Areas(areas), originals };
         let failures = stager.run(objects, &mut plan.ops)?;
+        if failures.is_empty() {
+            originals::gather(repo, objects, &before, &plan.ops, &self.parts.journal.folder(repo))?;
+        }
         self.parts.journal.ops.clone_from(&plan.ops);
-        self.parts.journal.tree = Some(tree.to_owned());
+        self.parts.journal.tree = Some(tree);
         self.plan = plan;
         self.attributes = attributes;
         Ok(failures)
@@ -215,6 +232,8 @@ pub(super) fn finish_change(repo: &Repo, parts: Parts, result: Result<(bool, boo
 impl Applied {
     /// Ends the restore: from here on it cannot be taken back but by an undo.
     pub fn finish(self, repo: &Repo) -> Result<(), GitError> {
+        let journal = &self.parts.journal;
+        originals::settle(repo, &journal.folder(repo), &journal.purpose.pre_restore)?;
         self.parts.end(repo)
     }
 
@@ -269,7 +288,8 @@ impl Drop for Parts {
 
 /// Looks for contents of `plan` that cannot be made, without keeping any.
 pub fn check(repo: &Repo, objects: &Objects, plan: &mut Plan, tree: &oid, attributes: Attributes) -> Result<Failures, GitError> {
-    Stager { repo, tree: tree.to_owned(), attributes, sink: Sink::Nowhere }.run(objects, &mut plan.ops)
+    let originals = &Originals::default();
+    Stager { repo, tree: tree.to_owned(), attributes, sink: Sink::Nowhere, originals }.run(objects, &mut plan.ops)
 }
 
 pub(super) fn old_index(folder: &Path) -> PathBuf {

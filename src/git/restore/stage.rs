@@ -10,14 +10,14 @@ use std::sync::Arc;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::{ObjectId, oid};
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, fchown, fstat, openat, statat, symlinkat};
-
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fchmod, fchown, fstat, openat, statat, symlinkat};
 use serde::{Deserialize, Serialize};
 
 use super::area::{Areas, nearest_directory};
 use super::dirs::Top;
 use super::identity::Identity;
 use super::op::{NewFile, Op};
+use super::originals::{Exact, Originals};
 use super::plan::Obstacle;
 use crate::git::filter::Filters;
 use crate::git::{GitError, Objects, Repo, index};
@@ -51,6 +51,8 @@ pub(super) struct Stager<'a> {
     pub(super) tree: ObjectId,
     pub(super) attributes: Attributes,
     pub(super) sink: Sink<'a>,
+    /// Files that are more than their blobs.
+    pub(super) originals: &'a Originals,
 }
 
 /// Paths whose content cannot be made, with what went wrong.
@@ -100,8 +102,9 @@ impl Stager<'_> {
         for op in ops {
             let slot = op.new_slot();
             let Some(new) = &mut op.new else { continue };
+            let exact = self.originals.get(op.path.as_bstr(), &new.id);
             let content = match content(objects, &mut filters, op.path.as_bstr(), new, &mut blob, &mut filtered) {
-                Ok(content) => content,
+                Ok(content) => content.or_exact(exact.as_ref()),
                 Err(GitError::ObjectMissing(_)) => {
                     failures.push((op.path.clone(), Obstacle::ObjectMissing));
                     continue;
@@ -114,7 +117,7 @@ impl Stager<'_> {
             };
             new.content = Some(if content.filtered { hash_blob(objects.hash_kind(), content.bytes)? } else { new.id });
             let path = op.path.as_bstr();
-            let write = |folder: BorrowedFd<'_>, name: &[u8], group| write(folder, name, new, content.bytes, symlinks, group);
+            let write = |folder: BorrowedFd<'_>, name: &[u8], group| write(folder, name, new, &content, symlinks, group);
             let written = match (self.sink, &target) {
                 (Sink::Areas(areas), _) => write(areas.folder_of(op.area), slot.as_bytes(), groups.of(path)),
                 (_, Some(target)) => target.parent(path).and_then(|(parent, name)| write(parent.as_fd(), name, Group::AsMade)),
@@ -134,6 +137,19 @@ impl Stager<'_> {
 struct Content<'a> {
     bytes: &'a [u8],
     filtered: bool,
+    /// Permissions that differ from those of a new file.
+    mode: Option<u32>,
+}
+
+impl<'a> Content<'a> {
+    /// The file as it was once, where that is known.
+    fn or_exact(self, exact: Option<&'a Exact>) -> Content<'a> {
+        match exact {
+            None => self,
+            Some(Exact { bytes: Some(bytes), mode }) => Content { bytes, filtered: true, mode: Some(*mode) },
+            Some(Exact { bytes: None, mode }) => Content { mode: Some(*mode), ..self },
+        }
+    }
 }
 
 fn content<'b>(
@@ -146,9 +162,9 @@ fn content<'b>(
 ) -> Result<Content<'b>, GitError> {
     objects.read(&new.id, blob)?;
     if !new.is_link() && filters.to_worktree(path, blob, filtered)? {
-        return Ok(Content { bytes: filtered, filtered: true });
+        return Ok(Content { bytes: filtered, filtered: true, mode: None });
     }
-    Ok(Content { bytes: blob, filtered: false })
+    Ok(Content { bytes: blob, filtered: false, mode: None })
 }
 
 /// The id of a blob with these bytes.
@@ -160,20 +176,24 @@ fn write(
     folder: BorrowedFd<'_>,
     name: &[u8],
     new: &NewFile,
-    bytes: &[u8],
+    content: &Content<'_>,
     symlinks: bool,
     group: Group,
 ) -> std::io::Result<Stat> {
     fault::point()?;
     if new.is_link() && symlinks {
-        symlinkat(bytes, folder, name)?;
+        symlinkat(content.bytes, folder, name)?;
         return Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?);
     }
     // The process's umask applies, as it does to files that git writes.
     let mode = if new.is_executable() { 0o777 } else { 0o666 };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = std::fs::File::from(openat(folder, name, flags, Mode::from_raw_mode(mode))?);
-    file.write_all(bytes)?;
+    file.write_all(content.bytes)?;
+    // Whether it is executable is the tree's to say.
+    if let Some(exact) = content.mode.filter(|exact| (exact & 0o100 != 0) == new.is_executable()) {
+        fchmod(&file, Mode::from_raw_mode(exact))?;
+    }
     let stat = fstat(&file)?;
     let wanted = match group {
         Group::AsMade => return Ok(stat),

@@ -10,13 +10,13 @@ use crate::git::diff::{Change, tree_changes};
 use crate::git::ignore::Ignore;
 use crate::git::pathspec::Pathspec;
 use crate::git::restore::{
-    ApplyError, Attributes, Begun, IndexEdit, IndexMode, IndexNow, KeepReason, Now, Plan, Purpose, Scope, Session, Target,
-    add_failures, check, index_edits,
+    ApplyError, Attributes, Begun, Contents, IndexEdit, IndexMode, IndexNow, KeepReason, Now, Originals, Plan, Purpose, Scope,
+    Session, Target, add_failures, check, drop_unknown_originals, index_edits,
 };
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::stat::FileStat;
 use crate::git::{GitError, facts, path_bytes};
-use crate::model::{BString, Blocker, Checkpoint, Kind, ObjectId};
+use crate::model::{BString, Blocker, Checkpoint, CheckpointId, Kind, ObjectId};
 use crate::ops::save::{self, SaveRequest};
 use crate::ops::{Context, Error};
 use crate::store::NewRestore;
@@ -134,7 +134,13 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
     }
     let objects = prepared.snapshot.objects(&context.repo);
     let plan = std::mem::take(&mut prepared.plan);
-    let failures = session.stage(&context.repo, &objects, plan, &task.target.tree, attributes(task))?;
+    let contents = Contents {
+        tree: task.target.tree,
+        before: prepared.snapshot.tree,
+        attributes: attributes(task),
+        originals: &Originals::of(&context.repo, task.target.id.as_str()),
+    };
+    let failures = session.stage(&context.repo, &objects, plan, &contents)?;
     if !failures.is_empty() {
         let blockers = obstacles::blockers_of_failures(&failures);
         return Ok(RestoreOutcome { status: RestoreStatus::Refused, blockers, ..outcome });
@@ -172,6 +178,10 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         });
     }
     applied.finish(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
+    let store = &context.store;
+    drop_unknown_originals(&context.repo, |id| {
+        CheckpointId::parse(id).is_ok_and(|id| store.by_id(&id).map_or(true, |found| found.is_some()))
+    });
     Ok(RestoreOutcome { status: RestoreStatus::Restored, pre_restore: Some(pre_restore), ..outcome })
 }
 
@@ -191,7 +201,7 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
             Ok(snapshot) => snapshot,
             Err(error) => return Ok(Err(vec![obstacles::pre_restore_failed(&error)])),
         };
-        let seen = |path: &BStr| snapshot.entry(path).map(|entry| entry.stat).filter(|stat| *stat != FileStat::default());
+        let seen = |path: &BStr| snapshot.entry(path).filter(|entry| entry.stat != FileStat::default());
         let now = Now { tree: snapshot.tree, skipped: &snapshot.skipped, seen: &seen };
         let plan = match Plan::make(repo, &snapshot.objects(repo), &now, &target, &scope) {
             Ok(plan) => plan,

@@ -627,3 +627,23 @@ fn git_reads_no_file_again_after_a_restore() {
     let unproven = world.repo.git(&["diff-files", "--name-only"]);
     assert_eq!(unproven, "announced\nstaged", "diff-files goes by stat data alone");
 }
+
+#[test]
+fn undo_brings_back_bytes_that_git_would_not_keep() {
+    let world = World::new(|_| {});
+    world.save("A");
+    world.repo.git(&["config", "core.autocrlf", "true"]);
+    world.repo.write("f", "unix\nand dos\r\n");
+    world.repo.write("new", "unix\n");
+    world.repo.write("secret", "s");
+    world.repo.chmod("secret", 0o600);
+    let before = world.files();
+
+    world.restore("A");
+    assert!(!world.repo.exists("new") && !world.repo.exists("secret"));
+    world.step(Direction::Undo);
+    assert_eq!(world.files(), before);
+    world.step(Direction::Redo);
+    world.step(Direction::Undo);
+    assert_eq!(world.files(), before);
+}

@@ -1,0 +1,247 @@
+//! What git's way of recording loses of a file, kept for undo.
+//!
+//! A tree holds what the clean filters make of a file, and one permission bit. For most files that is everything. Where it is
+//! not, because line endings were mixed or a file was readable by its owner only, a restore keeps what is needed to make the
+//! file again exactly as it was. It lies beside the worktree's other private files, under the id of the pre-restore checkpoint.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use gix::bstr::{BStr, BString, ByteSlice};
+use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
+use serde::{Deserialize, Serialize};
+
+use super::dirs::Top;
+use super::journal::text;
+use super::op::Op;
+use super::stage::{hash_blob, is_blob};
+use crate::git::filter::Filters;
+use crate::git::ignore::files_above;
+use crate::git::{GitError, Objects, Repo, os_path};
+use crate::sys::fault;
+
+const LIST: &str = "list.json";
+
+/// One file as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Original {
+    #[serde(with = "text::path")]
+    path: BString,
+    /// The blob that the checkpoint has for it.
+    #[serde(with = "text::id")]
+    blob: ObjectId,
+    /// Its permissions.
+    mode: u32,
+    /// The bytes, where the blob does not lead back to them: the name of the file that has them, and their hash.
+    content: Option<String>,
+    #[serde(with = "text::optional_id")]
+    hash: Option<ObjectId>,
+}
+
+/// The files of one checkpoint that are more than their blobs.
+#[derive(Debug, Default)]
+pub struct Originals {
+    folder: PathBuf,
+    files: BTreeMap<BString, Original>,
+}
+
+/// What is known of one file beyond its blob.
+pub(super) struct Exact {
+    /// The bytes, where the blob does not lead back to them.
+    pub(super) bytes: Option<Vec<u8>>,
+    /// The permissions.
+    pub(super) mode: u32,
+}
+
+impl Originals {
+    /// Those kept for the checkpoint with this id; none if there is nothing to keep.
+    pub fn of(repo: &Repo, checkpoint: &str) -> Originals {
+        let folder = home(repo).join(checkpoint);
+        let read = || -> Option<Vec<Original>> { serde_json::from_slice(&std::fs::read(folder.join(LIST)).ok()?).ok() };
+        let files = read().unwrap_or_default().into_iter().map(|original| (original.path.clone(), original)).collect();
+        Originals { folder, files }
+    }
+
+    /// What is known of the file at `path`, if it is to hold `blob`.
+    pub(super) fn get(&self, path: &BStr, blob: &ObjectId) -> Option<Exact> {
+        let original = self.files.get(path).filter(|original| original.blob == *blob)?;
+        let (Some(name), Some(hash)) = (&original.content, &original.hash) else {
+            return Some(Exact { bytes: None, mode: original.mode });
+        };
+        let bytes = std::fs::read(self.folder.join(name)).ok().filter(|bytes| is_blob(bytes, hash))?;
+        Some(Exact { bytes: Some(bytes), mode: original.mode })
+    }
+}
+
+/// Removes what is kept for checkpoints that `is_known` does not know any more.
+pub fn drop_unknown_originals(repo: &Repo, is_known: impl Fn(&str) -> bool) {
+    for entry in std::fs::read_dir(home(repo)).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|id| !is_known(id)) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn home(repo: &Repo) -> PathBuf {
+    repo.private_dir().join("originals")
+}
+
+fn staged(folder: &Path) -> PathBuf {
+    folder.join("originals")
+}
+
+/// Moves what [`gather`] found to where it is looked for under the id of a checkpoint.
+pub(super) fn settle(repo: &Repo, folder: &Path, checkpoint: &str) -> Result<(), GitError> {
+    let (from, to) = (staged(folder), home(repo).join(checkpoint));
+    if !from.exists() {
+        return Ok(());
+    }
+    let moved = fault::point().and_then(|()| std::fs::create_dir_all(home(repo))).and_then(|()| std::fs::rename(&from, &to));
+    moved.map_err(|source| GitError::io("keep originals in", &to, source))
+}
+
+/// Finds out which of the files that `ops` replace or delete are more than their blobs in `tree`, and keeps them in `folder`.
+pub(super) fn gather(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &[Op], folder: &Path) -> Result<(), GitError> {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    let old: Vec<&Op> = ops.iter().filter(|op| op.old.is_some()).collect();
+    let filtered = may_be_filtered(repo, objects, tree, &old)?;
+    let usual = umask().map(|umask| (0o666 & !umask, 0o777 & !umask));
+    let worker = Worker { repo, tree, folder, filtered, usual };
+    let found: Vec<Result<Vec<Original>, GitError>> = std::thread::scope(|scope| {
+        let share = old.len().div_ceil(threads).max(16);
+        let spawn = |chunk| {
+            let objects = objects.clone();
+            let worker = &worker;
+            scope.spawn(move || worker.run(&objects, chunk))
+        };
+        let workers: Vec<_> = old.chunks(share).map(spawn).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    let mut originals = Vec::new();
+    for part in found {
+        originals.extend(part?);
+    }
+    if originals.is_empty() {
+        return Ok(());
+    }
+    let list = serde_json::to_vec(&originals).map_err(|source| GitError::other("list originals", source))?;
+    write(folder, LIST, &list)
+}
+
+/// True if some attribute file or setting can make the content of a file differ from its blob.
+fn may_be_filtered(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &[&Op]) -> Result<bool, GitError> {
+    let gix = repo.gix();
+    let config = gix.config_snapshot();
+    if config.string("core.autocrlf").is_some_and(|value| value.as_slice() != b"false")
+        || config.string("core.attributesFile").is_some()
+    {
+        return Ok(true);
+    }
+    let files = [
+        Some(repo.common_dir().join("info/attributes")),
+        Some(PathBuf::from("/etc/gitattributes")),
+        std::env::home_dir().map(|home| home.join(".config/git/attributes")),
+        crate::sys::env::text("XDG_CONFIG_HOME").map(|folder| Path::new(&folder).join("git/attributes")),
+    ];
+    if files.into_iter().flatten().any(|path| path.exists()) {
+        return Ok(true);
+    }
+    let above = files_above(objects, tree, ops.iter().map(|op| op.path.as_bstr()), b".gitattributes")?;
+    Ok(!above.entries().is_empty())
+}
+
+struct Worker<'a> {
+    repo: &'a Repo,
+    tree: &'a ObjectId,
+    folder: &'a Path,
+    filtered: bool,
+    /// Permissions of new files and of new executables.
+    usual: Option<(u32, u32)>,
+}
+
+impl Worker<'_> {
+    fn run(&self, objects: &Objects, ops: &[&Op]) -> Result<Vec<Original>, GitError> {
+        let mut filters = None;
+        let mut originals = Vec::new();
+        let top = Top::open(self.repo.top()).map_err(|source| GitError::io("open", self.repo.top(), source))?;
+        for op in ops {
+            let (Some(old), Some(blob)) = (&op.old, op.old_blob) else { continue };
+            let mode = old.mode();
+            if FileType::from_raw_mode(mode) != FileType::RegularFile {
+                continue;
+            }
+            let permissions = mode & 0o777;
+            let unusual = self.usual.is_some_and(|(plain, executable)| permissions != plain && permissions != executable);
+            let mut original = Original { path: op.path.clone(), blob, mode: permissions, content: None, hash: None };
+            if self.filtered {
+                let bytes = self.read(&top, op)?;
+                let filters = match &mut filters {
+                    Some(filters) => filters,
+                    none => {
+                        let paths = ops.iter().map(|op| op.path.as_bstr());
+                        none.insert(Filters::of_tree(self.repo, objects, self.tree, paths)?)
+                    }
+                };
+                if !leads_back(objects, filters, op.path.as_bstr(), &blob, &bytes) {
+                    let name = op.slot.to_string();
+                    original.hash = Some(hash_blob(blob.kind(), &bytes)?);
+                    write(self.folder, &name, &bytes)?;
+                    original.content = Some(name);
+                }
+            }
+            if unusual || original.content.is_some() {
+                originals.push(original);
+            }
+        }
+        Ok(originals)
+    }
+
+    /// The bytes of the file as it is now; that it did not change since the capture is checked when it is moved.
+    fn read(&self, top: &Top, op: &Op) -> Result<Vec<u8>, GitError> {
+        let read = || -> std::io::Result<Vec<u8>> {
+            let (parent, name) = top.parent(op.path.as_bstr())?;
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let mut file = File::from(openat(&*parent, name, flags, Mode::empty())?);
+            let size = usize::try_from(fstat(&file)?.st_size).unwrap_or_default();
+            let mut bytes = Vec::with_capacity(size + 1);
+            file.read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        read().map_err(|source| GitError::io("read", self.repo.top().join(os_path(&op.path)), source))
+    }
+}
+
+/// True if the filters make these bytes from the blob.
+fn leads_back(objects: &Objects, filters: &mut Filters, path: &BStr, blob: &ObjectId, bytes: &[u8]) -> bool {
+    let (mut data, mut out) = (Vec::new(), Vec::new());
+    if objects.read(blob, &mut data).is_err() {
+        return false;
+    }
+    match filters.to_worktree(path, &data, &mut out) {
+        Ok(true) => out == bytes,
+        Ok(false) => data == bytes,
+        // A filter that fails leads nowhere.
+        Err(_) => false,
+    }
+}
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), GitError> {
+    let folder = staged(folder);
+    let path = folder.join(name);
+    let written = fault::point().and_then(|()| std::fs::create_dir_all(&folder)).and_then(|()| {
+        let mut file = File::create(&path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.map_err(|source| GitError::io("write", &path, source))
+}
+
+/// The permission bits that new files of this process do not get; none where the system does not tell without changing them.
+fn umask() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(line.trim(), 8).ok()
+}
