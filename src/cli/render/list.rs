@@ -43,24 +43,29 @@ struct Column {
     text: String,
     ends: Vec<usize>,
     width: usize,
-    align: Align,
+    content: Content,
     style: fn(&Styles) -> Style,
 }
 
+/// What a column holds, as far as its place depends on it.
 #[derive(Clone, Copy)]
-enum Align {
-    Left,
-    Right,
+enum Content {
+    /// Flush left.
+    Text,
+    /// Flush right.
+    Count,
+    /// Lines added or removed: flush right, and never one without the other.
+    Lines,
 }
 
 impl Column {
     fn new(
         checkpoints: &[Checkpoint],
-        align: Align,
+        content: Content,
         style: fn(&Styles) -> Style,
         mut cell: impl FnMut(&mut String, &Checkpoint),
     ) -> Column {
-        let mut column = Column { text: String::new(), ends: Vec::with_capacity(checkpoints.len()), width: 0, align, style };
+        let mut column = Column { text: String::new(), ends: Vec::with_capacity(checkpoints.len()), width: 0, content, style };
         for checkpoint in checkpoints {
             let start = column.text.len();
             cell(&mut column.text, checkpoint);
@@ -78,14 +83,15 @@ impl Column {
     fn write(&self, out: &mut dyn Write, at: usize, style: Style) -> io::Result<()> {
         let cell = self.cell(at);
         let blank = self.width.saturating_sub(display_width(cell));
-        if matches!(self.align, Align::Right) {
-            spaces(out, blank)?;
-        }
+        let (before, after) = match self.content {
+            Content::Text => (0, blank),
+            Content::Count | Content::Lines => (blank, 0),
+        };
+        spaces(out, before)?;
         if !cell.is_empty() {
             style.write(out, cell.as_bytes())?;
         }
-        let blank = if matches!(self.align, Align::Left) { blank } else { 0 };
-        spaces(out, blank + GAP)
+        spaces(out, after + GAP)
     }
 }
 
@@ -114,7 +120,11 @@ pub fn write(
     };
     // The number and the label stay; of the rest the rightmost goes first.
     while columns.len() > 1 && room(&columns).is_some_and(|room| room < SHORTEST_LABEL) {
-        columns.pop();
+        // Added lines without the removed ones would mislead.
+        let is_half = |column: &Column| matches!(column.content, Content::Lines);
+        if columns.pop().as_ref().is_some_and(is_half) && columns.last().is_some_and(is_half) {
+            columns.pop();
+        }
     }
     let room = room(&columns);
     for (at, checkpoint) in checkpoints.iter().enumerate() {
@@ -124,8 +134,8 @@ pub fn write(
         } else {
             out.write_all(b"  ")?;
         }
-        for column in &columns {
-            let style = if is_current { layout.styles.current } else { (column.style)(&layout.styles) };
+        for (place, column) in columns.iter().enumerate() {
+            let style = if is_current && place == 0 { layout.styles.current } else { (column.style)(&layout.styles) };
             column.write(out, at, style)?;
         }
         label(out, checkpoint, &layout.styles, room)?;
@@ -137,8 +147,8 @@ pub fn write(
 
 /// The columns from left to right, without those that are empty in every line.
 fn columns(checkpoints: &[Checkpoint], layout: &Layout<'_>) -> Vec<Column> {
-    let column = |align, style: fn(&Styles) -> Style, cell: &mut dyn FnMut(&mut String, &Checkpoint)| {
-        Column::new(checkpoints, align, style, cell)
+    let column = |content, style: fn(&Styles) -> Style, cell: &mut dyn FnMut(&mut String, &Checkpoint)| {
+        Column::new(checkpoints, content, style, cell)
     };
     // Writing into a string cannot fail.
     let add = |text: &mut String, part: std::fmt::Arguments<'_>| text.write_fmt(part).unwrap_or_default();
@@ -148,18 +158,18 @@ fn columns(checkpoints: &[Checkpoint], layout: &Layout<'_>) -> Vec<Column> {
         }
     };
     let columns = [
-        column(Align::Right, |s| s.id, &mut |text, c| add(text, format_args!("{}", c.number))),
-        column(Align::Left, |s| s.dim, &mut |text, c| text.push_str(&layout.clock.when(c.created_at))),
-        column(Align::Left, |s| s.path, &mut |text, c| text.push_str(c.kind.as_str())),
-        column(Align::Left, |s| s.path, &mut |text, c| text.push_str(&stage(c))),
-        column(Align::Right, |s| s.path, &mut |text, c| {
+        column(Content::Count, |s| s.id, &mut |text, c| add(text, format_args!("{}", c.number))),
+        column(Content::Text, |s| s.dim, &mut |text, c| text.push_str(&layout.clock.when(c.created_at))),
+        column(Content::Text, |s| s.path, &mut |text, c| text.push_str(c.kind.as_str())),
+        column(Content::Text, |s| s.path, &mut |text, c| text.push_str(&stage(c))),
+        column(Content::Count, |s| s.path, &mut |text, c| {
             if let Some(stat) = c.stat {
                 text.push_str(&plural(stat.files, "file"));
             }
         }),
-        column(Align::Right, |s| s.added, &mut |text, c| count(text, '+', c.stat.map(|stat| stat.insertions))),
-        column(Align::Right, |s| s.removed, &mut |text, c| count(text, '-', c.stat.map(|stat| stat.deletions))),
-        column(Align::Left, |s| s.dim, &mut |text, c| match layout.worktrees {
+        column(Content::Lines, |s| s.added, &mut |text, c| count(text, '+', c.stat.map(|stat| stat.insertions))),
+        column(Content::Lines, |s| s.removed, &mut |text, c| count(text, '-', c.stat.map(|stat| stat.deletions))),
+        column(Content::Text, |s| s.dim, &mut |text, c| match layout.worktrees {
             Worktrees::One => {}
             Worktrees::All => text.push_str(&sanitize(c.worktree.id.as_str())),
         }),
@@ -268,6 +278,15 @@ mod tests {
             assert!(table.lines().all(|line| display_width(line) <= width), "{width}:\n{table}");
             assert!(table.contains("112  "), "{table}");
             assert!(table.contains("(good)"), "{table}");
+        }
+    }
+
+    #[test]
+    fn added_and_removed_lines_go_together() {
+        for width in 20..120 {
+            let table = table(Some(width), Worktrees::One, Styles::default());
+
+            assert_eq!(table.contains("+120"), table.contains("-4"), "{width}:\n{table}");
         }
     }
 
