@@ -112,13 +112,8 @@ pub fn report(failure: &Failure, ui: &mut Ui) -> Exit {
         ui.error(format_args!("{} ({})", blocker.message, blocker.code.as_str()));
         ui.hint(&blocker.hint);
     }
-    for candidate in candidates.iter().take(SHOWN_CANDIDATES) {
-        ui.say(format_args!("  {candidate}"));
-    }
-    if candidates.len() > SHOWN_CANDIDATES {
-        ui.say(format_args!("  … and {} more", candidates.len() - SHOWN_CANDIDATES));
-    }
-    for hint in &account.hints {
+    // Each blocker has told its own way out.
+    for hint in account.hints.iter().filter(|_| blockers.is_empty()) {
         ui.hint(hint);
     }
     if ui.wants_json() {
@@ -129,8 +124,6 @@ pub fn report(failure: &Failure, ui: &mut Ui) -> Exit {
     }
     account.exit
 }
-
-const SHOWN_CANDIDATES: usize = 10;
 
 /// The document that `--json` gives in place of a result.
 pub fn error_document(code: &str, message: &str, hint: Option<&str>, candidates: &[String]) -> serde_json::Value {
@@ -169,14 +162,13 @@ fn operation(error: &ops::Error) -> Account {
     match error {
         Error::Git(error) => git(error),
         Error::Store(error) => store(error),
-        Error::Refused(_) => Account::new("refused", Exit::Refused),
-        Error::UnknownSelector { candidates, .. } if candidates.is_empty() => {
-            Account::new("unknown-selector", Exit::Selector).hint("`git checkpoint list --all-worktrees` shows every checkpoint")
-        }
-        Error::UnknownSelector { .. } => Account::new("unknown-selector", Exit::Selector).hint("one of those above may be meant"),
-        Error::AmbiguousSelector { .. } => {
-            Account::new("ambiguous-selector", Exit::Selector).hint("type more of the id, or a number")
-        }
+        Error::Refused(blockers) => match blockers.as_slice() {
+            [only] => Account::new(only.code.as_str(), Exit::Refused).hint(&only.hint),
+            _ => Account::new("refused", Exit::Refused),
+        },
+        Error::UnknownSelector { candidates, .. } => Account::new("unknown-selector", Exit::Selector).hint(meant(candidates)),
+        Error::AmbiguousSelector { candidates, .. } => Account::new("ambiguous-selector", Exit::Selector)
+            .hint(format!("type more of it, or its number; it begins {}", listed(candidates))),
         Error::Selector(_) => Account::new("invalid-selector", Exit::Selector)
             .hint("a selector is a number, `@`, `@~1`, `@{2 hours ago}`, a name, an id or its prefix"),
         Error::Invalid(_) => Account::new("invalid-name", Exit::Usage),
@@ -194,6 +186,28 @@ fn operation(error: &ops::Error) -> Account {
         Error::Interrupted(_) => Account::new("interrupted", Exit::Partial)
             .hint("`git checkpoint restore --continue` finishes it, `git checkpoint restore --abort` takes it back"),
     }
+}
+
+/// What may have been meant by a selector that names nothing.
+fn meant(candidates: &[String]) -> String {
+    let are_numbers = candidates.iter().all(|candidate| candidate.bytes().all(|byte| byte.is_ascii_digit()));
+    match candidates {
+        [] => "there is none in this worktree; `git checkpoint list --all-worktrees` shows those of others".to_owned(),
+        [only] if !are_numbers => format!("did you mean `{only}`?"),
+        [only] => format!("the only one here is {only}"),
+        [newest, ..] if are_numbers => format!("the newest one here is {newest}; `git checkpoint list` shows them all"),
+        several => format!("did you mean one of {}?", listed(several)),
+    }
+}
+
+/// The first of several words.
+fn listed(words: &[String]) -> String {
+    const MOST: usize = 5;
+    let mut text = words.iter().take(MOST).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    if words.len() > MOST {
+        text.push_str(&format!(" and {} more", words.len() - MOST));
+    }
+    text
 }
 
 fn git(error: &GitError) -> Account {
@@ -235,5 +249,67 @@ fn store(error: &StoreError) -> Account {
         StoreError::ReadOnly { .. } => Account::new("database-read-only", Exit::Fatal),
         StoreError::Busy { .. } => Account::new("database-busy", Exit::LockTimeout).hint("try again"),
         StoreError::Failed { .. } => Account::new("database", Exit::Fatal),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::output::Options;
+    use crate::model::BlockerCode;
+
+    fn document(failure: Failure) -> (Exit, serde_json::Value) {
+        let mut ui = Ui::captured(Options { json: true, ..Options::default() });
+        let exit = report(&failure, &mut ui);
+        (exit, serde_json::from_str(&ui.written()).unwrap())
+    }
+
+    fn unknown(candidates: &[&str]) -> Failure {
+        let candidates = candidates.iter().map(|word| (*word).to_owned()).collect();
+        Failure::Operation(ops::Error::UnknownSelector { selector: "x".to_owned(), candidates })
+    }
+
+    #[test]
+    fn a_failure_is_a_document_with_what_may_be_meant() {
+        let (exit, document) = document(unknown(&["good", "goof"]));
+
+        assert_eq!(exit.code(), 4);
+        let expected = json!({"schema": 1, "error": {
+            "code": "unknown-selector",
+            "message": "no checkpoint matches `x`",
+            "hint": "did you mean one of `good`, `goof`?",
+            "candidates": ["good", "goof"],
+        }});
+        assert_eq!(document, expected);
+    }
+
+    #[test]
+    fn the_hint_names_what_there_is() {
+        let hint = |candidates: &[&str]| document(unknown(candidates)).1["error"]["hint"].as_str().unwrap().to_owned();
+
+        assert_eq!(hint(&["good"]), "did you mean `good`?");
+        assert_eq!(hint(&["7"]), "the only one here is 7");
+        assert_eq!(hint(&["7", "6", "5"]), "the newest one here is 7; `git checkpoint list` shows them all");
+        assert!(hint(&[]).starts_with("there is none in this worktree"));
+        assert!(hint(&["a", "b", "c", "d", "e", "f"]).ends_with("`e` and 1 more?"));
+    }
+
+    #[test]
+    fn a_single_blocker_gives_its_code_and_its_way_out() {
+        let blocker = Blocker { code: BlockerCode::RestoreInterrupted, message: "m".to_owned(), hint: "h".to_owned() };
+        let (exit, document) = document(Failure::Operation(ops::Error::Refused(vec![blocker])));
+
+        assert_eq!(exit.code(), 3);
+        assert_eq!(document["error"]["code"], "restore-interrupted");
+        assert_eq!(document["error"]["hint"], "h");
+    }
+
+    #[test]
+    fn a_reader_that_left_is_no_failure() {
+        let mut ui = Ui::captured(Options { json: true, ..Options::default() });
+        let left = Failure::Output(io::ErrorKind::BrokenPipe.into());
+
+        assert_eq!(report(&left, &mut ui), Exit::Done);
+        assert_eq!(ui.written(), "");
     }
 }

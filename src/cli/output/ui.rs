@@ -237,9 +237,11 @@ impl Ui {
 
     /// Writes text that is laid out already, such as the usage of clap, to standard error.
     pub fn talk(&mut self, text: &str) {
-        if matches!(self.out, Out::Pager(_)) {
-            self.held.push_str(text);
-            return;
+        match self.out {
+            Out::Stdout(_) => {}
+            Out::Pager(_) => return self.held.push_str(text),
+            #[cfg(test)]
+            Out::Memory(_) => return self.held.push_str(text),
         }
         // What was said before must stand above this at a terminal. A failure shows again at the next write.
         let _ = self.out().flush();
