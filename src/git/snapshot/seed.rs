@@ -117,7 +117,13 @@ impl Seeder<'_> {
         let nanos = |time: gix::index::entry::stat::Time| i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs);
         let (mtime_ns, ctime_ns) = (nanos(entry.stat.mtime), nanos(entry.stat.ctime));
         // Only the modification time counts against the index's own: a rename or chmod long after says nothing of content.
-        if uncertain || mtime_ns == 0 || !settled(mtime_ns, mtime_ns, self.index_time) {
+        // Without a cache, attributes may have changed since the entry was made. Git notices that only where it looks into a
+        // file because its time and that of the index are in the same second (`read-cache.c:is_racy_stat`); so do we.
+        let settled = match self.cache {
+            Some(_) => settled(mtime_ns, mtime_ns, self.index_time),
+            None => i64::from(entry.stat.mtime.secs) < self.index_time.div_euclid(1_000_000_000),
+        };
+        if uncertain || mtime_ns == 0 || !settled {
             return None;
         }
         Some(FileStat { ino: entry.stat.ino.into(), size: entry.stat.size.into(), mtime_ns, ctime_ns, mode: 0 })
