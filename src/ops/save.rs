@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::restore::refuse_if_interrupted;
+use super::restore::refuse_or_clear;
 use super::{Context, Error, stat_of};
 use crate::git::lock::WorktreeLock;
 use crate::git::snapshot::{self, Keep, Snapshot};
@@ -105,7 +105,7 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
 pub(super) fn lock(context: &mut Context) -> Result<WorktreeLock, Error> {
     let lock = WorktreeLock::acquire(&context.repo, None)?;
     let lock = lock.ok_or_else(|| Error::LockTimeout(context.repo.private_dir().join("lock").display().to_string()))?;
-    refuse_if_interrupted(&context.repo)?;
+    refuse_or_clear(&context.repo, &lock)?;
     adopt_pending(context)?;
     Ok(lock)
 }

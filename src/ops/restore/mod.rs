@@ -22,7 +22,7 @@ use crate::git::pathspec::Pathspec;
 use crate::git::restore::{Export, IndexMode, Kept, OpKind, export};
 use crate::model::{BString, Blocker, BlockerCode, Checkpoint, ObjectId};
 
-pub use recover::{Recovered, abort_restore, continue_restore, interrupted, refuse_if_interrupted};
+pub use recover::{Recovered, abort_restore, continue_restore, interrupted, refuse_if_interrupted, refuse_or_clear};
 pub use run::Verb;
 pub(super) use run::{Task, run};
 

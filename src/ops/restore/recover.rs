@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::judge;
 use super::run::{Verb, limit_of};
+use crate::git::lock::WorktreeLock;
 use crate::git::restore::{Aborted, ApplyError, Pending, Purpose, Recovery, pending};
 use crate::git::{Objects, Repo};
 use crate::model::{Checkpoint, CheckpointId};
@@ -21,6 +22,15 @@ pub fn interrupted(repo: &Repo) -> Result<Option<Pending>, Error> {
 /// Refuses to go on while an interrupted restore waits to be finished or taken back.
 pub fn refuse_if_interrupted(repo: &Repo) -> Result<(), Error> {
     match interrupted(repo)? {
+        Some(_) => Err(Error::Refused(vec![judge::interrupted()])),
+        None => Ok(()),
+    }
+}
+
+/// As [`refuse_if_interrupted`], for the holder of the worktree's lock: what a restore left that died before it changed anything,
+/// its `index.lock` above all, is cleared away.
+pub fn refuse_or_clear(repo: &Repo, _lock: &WorktreeLock) -> Result<(), Error> {
+    match Recovery::open(repo)? {
         Some(_) => Err(Error::Refused(vec![judge::interrupted()])),
         None => Ok(()),
     }

@@ -16,7 +16,7 @@ use crate::git::restore::{
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::stat::FileStat;
 use crate::git::{GitError, facts, path_bytes};
-use crate::model::{BString, Blocker, Checkpoint, CheckpointId, Kind, ObjectId};
+use crate::model::{BString, Blocker, BlockerCode, Checkpoint, CheckpointId, Kind, ObjectId};
 use crate::ops::save::{self, SaveRequest};
 use crate::ops::{Context, Error};
 use crate::store::NewRestore;
@@ -95,7 +95,10 @@ pub(in crate::ops) fn run(context: &mut Context, task: Task<'_>) -> Result<Resto
 
 /// Everything that can be told without changing anything.
 fn preview(context: &Context, task: &Task<'_>, mut blockers: Vec<Blocker>) -> Result<RestoreOutcome, Error> {
-    if context.repo.git_dir().join("index.lock").symlink_metadata().is_ok() {
+    // The lock of a restore that did not end is part of it: nobody is to remove that by hand.
+    let unfinished = [BlockerCode::RestoreInProgress, BlockerCode::RestoreInterrupted];
+    let is_ours = blockers.iter().any(|blocker| unfinished.contains(&blocker.code));
+    if !is_ours && context.repo.git_dir().join("index.lock").symlink_metadata().is_ok() {
         blockers.push(judge::index_locked(&context.repo));
     }
     let mut outcome = match prepare(context, task, Keep::Memory)? {
