@@ -27,6 +27,19 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Exit; 9] = [
+        Exit::Done,
+        Exit::Negative,
+        Exit::Refused,
+        Exit::Selector,
+        Exit::LockTimeout,
+        Exit::Partial,
+        Exit::Fatal,
+        Exit::Usage,
+        Exit::Interrupted,
+    ];
+
     /// The number that the shell sees.
     pub fn code(self) -> u8 {
         self as u8

@@ -21,6 +21,8 @@ mod show;
 mod undo;
 mod usage;
 
+pub use render::format::fields as format_fields;
+
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};

@@ -72,6 +72,11 @@ const FIELDS: [(&str, Field); 25] = [
     ("complete", Field::Complete),
 ];
 
+/// The names of the fields, in the order the manual lists them.
+pub fn fields() -> impl Iterator<Item = &'static str> {
+    FIELDS.iter().map(|(name, _)| *name)
+}
+
 impl Format {
     /// Reads a format; what is wrong with it otherwise. Besides `%(field)` there are `%n`, `%%` and `%x` with two hex digits.
     pub fn parse(text: &str) -> Result<Format, String> {
