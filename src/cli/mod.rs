@@ -120,11 +120,14 @@ pub fn main() -> ExitCode {
         Err(exit) => return exit.into(),
     };
     let mut ui = Ui::new(cli.global.options());
-    let exit = cli.run(&mut ui).unwrap_or_else(|failure| failure::report(&failure, &mut ui));
-    match ui.finish() {
-        Ok(()) => exit.into(),
-        Err(error) => failure::report(&Failure::Output(error), &mut ui).into(),
-    }
+    let done = cli.run(&mut ui).and_then(|exit| Ok(ui.finish().map(|()| exit)?));
+    let exit = done.unwrap_or_else(|failure| {
+        let exit = failure::report(&failure, &mut ui);
+        // What cannot be written now has been reported, or the reader has left.
+        let _ = ui.finish();
+        exit
+    });
+    exit.into()
 }
 
 impl Cli {

@@ -198,7 +198,8 @@ fn label(out: &mut dyn Write, c: &Checkpoint, styles: &Styles, room: Option<usiz
     if !c.is_complete() {
         parts.push((styles.warning, format!("[{} skipped]", c.skipped.len()).into()));
     }
-    if let Some(origin) = &c.origin {
+    // An origin is a machine's name and something that makes it unique.
+    if let Some(origin) = c.origin.as_deref().and_then(|origin| origin.split(' ').next()) {
         parts.push((styles.dim, format!("[from {}]", sanitize(origin)).into()));
     }
     let mut left = room.unwrap_or(usize::MAX);
@@ -242,7 +243,7 @@ mod tests {
                 turn: Some(3),
                 subject: "日本語のとても長い件名で端末の幅には収まらない".into(),
                 skipped: vec![Skipped { path: "a".into(), reason: SkipReason::Special, size: None }],
-                origin: Some("laptop".into()),
+                origin: Some("laptop x7".into()),
                 ..sample(20)
             },
         ]
