@@ -98,6 +98,21 @@ impl Filters {
         Ok(Cleaned::Changed)
     }
 
+    /// True if the content of the file at `path` cannot be converted even without any filter driver: its encoding is not what
+    /// its attributes say.
+    pub(crate) fn is_malformed<R: Read>(&mut self, path: &BStr, content: R) -> Result<bool, GitError> {
+        let Filters { pipeline, attributes, repo, .. } = self;
+        let entry = attributes
+            .at_path(os_path(path), None, &repo.objects)
+            .map_err(|source| GitError::io("read the attributes of", os_path(path), source))?;
+        let mut plain = pipeline.clone();
+        plain.options_mut().drivers.clear();
+        let mut matching = |_: &BStr, outcome: &mut gix::attrs::search::Outcome| {
+            entry.matching_attributes(outcome);
+        };
+        Ok(plain.convert_to_git(content, os_path(path), &mut matching, &mut |_| Ok(None)).is_err())
+    }
+
     /// Turns the bytes of a blob into those of the file at `path`. Returns false, and leaves `out` alone, if they are the same.
     pub fn to_worktree(&mut self, path: &BStr, blob: &[u8], out: &mut Vec<u8>) -> Result<bool, GitError> {
         let Filters { pipeline, attributes, repo, .. } = self;

@@ -122,11 +122,13 @@ pub enum SkipReason {
     Unstable,
     /// Matched by `checkpoint.exclude`.
     Excluded,
+    /// Its content does not have the encoding that its attributes claim.
+    Unconvertible,
 }
 
 impl SkipReason {
     /// Every reason.
-    pub const ALL: [SkipReason; 8] = [
+    pub const ALL: [SkipReason; 9] = [
         SkipReason::TooLarge,
         SkipReason::Unreadable,
         SkipReason::NestedRepository,
@@ -135,6 +137,7 @@ impl SkipReason {
         SkipReason::InvalidPath,
         SkipReason::Unstable,
         SkipReason::Excluded,
+        SkipReason::Unconvertible,
     ];
 
     /// The word used in trailers, the database and JSON.
@@ -148,6 +151,7 @@ impl SkipReason {
             SkipReason::InvalidPath => "invalid-path",
             SkipReason::Unstable => "unstable",
             SkipReason::Excluded => "excluded",
+            SkipReason::Unconvertible => "unconvertible",
         }
     }
 

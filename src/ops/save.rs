@@ -13,7 +13,7 @@ use super::{Context, Error, stat_of};
 use crate::git::lock::WorktreeLock;
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::{GitError, commit, refs};
-use crate::model::{Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, trailers, validate_name};
+use crate::model::{BString, Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, SkipReason, Skipped, trailers, validate_name};
 use crate::sys;
 
 /// With more changed paths than this, a save does not count lines.
@@ -125,6 +125,13 @@ pub(super) fn holds(checkpoint: &Checkpoint, snapshot: &Snapshot) -> bool {
         && checkpoint.index_tree == snapshot.index_tree
         && checkpoint.head == snapshot.head.id
         && checkpoint.intent_to_add == snapshot.intent_to_add
+        && left_out(&checkpoint.skipped) == left_out(&snapshot.skipped)
+}
+
+/// What was left out and why; how large it is, and what goes on in a submodule, may change all the time.
+fn left_out(skipped: &[Skipped]) -> Vec<(&BString, SkipReason)> {
+    let own = skipped.iter().filter(|skipped| skipped.reason != SkipReason::DirtySubmodule);
+    own.map(|skipped| (&skipped.path, skipped.reason)).collect()
 }
 
 /// Records `snapshot` as a checkpoint. The caller holds the worktree's lock.

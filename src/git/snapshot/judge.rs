@@ -119,7 +119,7 @@ impl<'a> Judge<'a> {
                 return Ok(());
             }
         }
-        self.file(task, stat)
+        self.file(task, stat, forced)
     }
 
     fn ignored(&mut self, task: Task, is_dir: bool, stat: FileStat) -> Result<(), GitError> {
@@ -239,17 +239,20 @@ impl<'a> Judge<'a> {
         ));
     }
 
-    fn file(&mut self, task: Task, stat: FileStat) -> Result<(), GitError> {
+    fn file(&mut self, task: Task, stat: FileStat, forced: bool) -> Result<(), GitError> {
         let kind = self.record_kind(&task, &stat);
         let read = if stat.file_type() == FileType::Symlink { self.read_link(&task)? } else { self.read_file(&task, kind)? };
         match read {
             Reading::Stored(id, stat) => {
-                let flags = task.known.as_ref().map_or(0, |known| known.flags & !(RECHECK | INDEX_STAT));
+                let known = task.known.as_ref().map_or(0, |known| known.flags & !(RECHECK | INDEX_STAT));
+                // What was forced in for once is judged by the rules again the next time.
+                let flags = if forced && known & TRACKED == 0 { known | RECHECK } else { known };
                 self.outcomes.push(Outcome::Put(task.dir, Record { name: task.name, kind, flags, stat, id }));
             }
             Reading::Vanished => self.drop_known(task),
             Reading::Unreadable => self.skip(task, SkipReason::Unreadable, Some(stat.size)),
             Reading::Unstable => self.skip(task, SkipReason::Unstable, Some(stat.size)),
+            Reading::Unconvertible => self.skip(task, SkipReason::Unconvertible, Some(stat.size)),
         }
         Ok(())
     }
@@ -304,6 +307,7 @@ impl<'a> Judge<'a> {
             let id = match self.store(task, kind, file, before.size) {
                 Ok(id) => id,
                 Err(GitError::Io { action: "read", .. }) => return Ok(Reading::Unreadable),
+                Err(GitError::Filter { .. }) if self.is_malformed(task)? => return Ok(Reading::Unconvertible),
                 Err(error) => return Err(error),
             };
             let stable = fstat(&again)? == before;
@@ -330,6 +334,13 @@ impl<'a> Judge<'a> {
         self.writer.add(Kind::Blob, &self.content).map(Some)
     }
 
+    fn is_malformed(&mut self, task: &Task) -> Result<bool, GitError> {
+        match (self.filters.as_mut(), open_file(top_fd(self.shared), task.path.as_ref())) {
+            (Some(filters), Ok(handle)) => filters.is_malformed(task.path.as_ref(), File::from(handle)),
+            _ => Ok(false),
+        }
+    }
+
     fn clean(&mut self, task: &Task, file: File) -> Result<Option<File>, GitError> {
         if self.filters.is_none() {
             self.filters = Some(Filters::lazy(self.shared.repo, &*self.shared.rules_index()?, self.shared.index.clone())?);
@@ -349,6 +360,7 @@ enum Reading {
     Vanished,
     Unreadable,
     Unstable,
+    Unconvertible,
 }
 
 fn fstat(file: &File) -> Result<FileStat, GitError> {

@@ -14,6 +14,9 @@ mod seed;
 mod stat_cache;
 mod walk;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,7 +82,7 @@ pub fn take(repo: &Repo, keep: Keep, forced: &[BString]) -> Result<Snapshot, Git
     let top = open_top(repo.top())?;
     let signature = IndexSignature::read(repo)?;
     let rules = rules::fingerprint(repo)?;
-    let trusted = read_cache(repo).and_then(|cache| trust(repo, cache, &rules, forced.is_empty()));
+    let trusted = read_cache(repo).and_then(|cache| trust(repo, cache, &rules));
     let taker = Taker { repo, keep, top, signature, rules, stamp_ns, forced: forced.iter().cloned().collect() };
     match taker.with(trusted)? {
         Some(snapshot) => Ok(snapshot),
@@ -120,7 +123,15 @@ impl Taker<'_> {
         };
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
         let trust_directories = from_cache && self.forced.is_empty() && rules::keeps_directory_times(&self.top);
-        let events = Walk { cache: &baseline, top: &self.top, stamp_ns, trust_directories, threads }.run();
+        let events = Walk {
+            cache: &baseline,
+            top: &self.top,
+            stamp_ns,
+            trust_directories,
+            judge_ignored_rules: !self.forced.is_empty(),
+            threads,
+        }
+        .run();
         let mut shared = Shared::new(repo, &self.top, &baseline, &sink, &self.forced);
         shared.from_cache = from_cache;
         shared.threads = threads;
@@ -198,11 +209,10 @@ fn read_cache(repo: &Repo) -> Option<StatCache> {
 
 /// The cache with its header, if what it depends on is as it was: the rules outside the worktree, and the checkpoint that keeps
 /// its objects from being pruned.
-fn trust(repo: &Repo, cache: StatCache, rules: &[u8; 32], whole: bool) -> Option<(StatCache, Header)> {
+fn trust(repo: &Repo, cache: StatCache, rules: &[u8; 32]) -> Option<(StatCache, Header)> {
     let header = cache.header()?;
-    let holds = header.rules == *rules && whole | true;
     let anchored = super::refs::read(repo, &header.anchor_ref).is_ok_and(|id| id == Some(header.anchor));
-    (holds && anchored).then_some((cache, header))
+    (header.rules == *rules && anchored).then_some((cache, header))
 }
 
 impl Snapshot {

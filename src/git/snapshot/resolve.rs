@@ -58,6 +58,8 @@ pub(super) struct Delta {
     pub(super) new_dirs: Vec<NewDir>,
     /// Known directories that are not there any more.
     pub(super) gone: Vec<u32>,
+    /// Known directories that became part of another repository: whatever else was found out about them does not count.
+    swallowed: Vec<std::ops::Range<u32>>,
     /// New stamps of known directories.
     pub(super) stats: Vec<(u32, DirStat)>,
     pub(super) skipped: Vec<Skipped>,
@@ -126,6 +128,13 @@ impl<'a> Shared<'a> {
         for event in events {
             self.sort_event(event, &mut delta, &mut tasks)?;
         }
+        let swallowed = std::mem::take(&mut delta.swallowed);
+        let inside = |dir: &u32| swallowed.iter().any(|range| range.contains(dir));
+        tasks.retain(|task| !inside(&task.dir));
+        delta.outcomes.retain(|outcome| {
+            let (Outcome::Put(dir, _) | Outcome::Drop(dir, _)) = outcome;
+            !inside(dir)
+        });
         let count = tasks.len();
         *lock(&self.queue) = Queue { tasks, ..Queue::default() };
         let threads = if count < 8 { 1 } else { self.threads };
@@ -221,10 +230,8 @@ impl<'a> Shared<'a> {
         if tracked || !super::nested::is_repository(self.repo, directory.path()) {
             return;
         }
-        for inner in below {
-            delta.gone.push(inner);
-            delta.outcomes.extend(self.cache.dir(inner).files().map(|file| Outcome::Drop(inner, file.name().to_owned())));
-        }
+        delta.gone.extend(below.clone());
+        delta.swallowed.push(below);
         let parent = (0..dir).rev().find(|d| self.cache.dir(*d).end() > dir).unwrap_or(0);
         let name = directory.name().to_owned();
         tasks.push(Task { dir: parent, name, path: directory.path().to_owned(), known: None, may_be_ignored: true });

@@ -53,6 +53,8 @@ pub(super) struct Walk<'a> {
     pub(super) stamp_ns: i64,
     /// Whether unchanged stamps of a directory prove that its names are unchanged.
     pub(super) trust_directories: bool,
+    /// Whether ignored rule files are judged anew because some ignored files are to be captured.
+    pub(super) judge_ignored_rules: bool,
     pub(super) threads: usize,
 }
 
@@ -167,7 +169,8 @@ impl Walk<'_> {
     }
 
     fn file(&self, dir: u32, file: u32, known: FileRef<'_>, handle: BorrowedFd<'_>, reader: &mut Reader) {
-        if known.flags() & RECHECK != 0 {
+        let only_rules = known.kind() == RecordKind::IgnoredRules;
+        if known.flags() & RECHECK != 0 || (only_rules && self.judge_ignored_rules) {
             return reader.events.push(Event::Recheck { dir, file });
         }
         let name: &[u8] = known.name();

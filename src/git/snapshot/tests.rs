@@ -1,0 +1,93 @@
+//! What a snapshot holds where the cache of the one before it could mislead it, judged by git.
+
+use super::*;
+use crate::git::testing::TestRepo;
+use crate::model::SkipReason;
+use crate::ops::Context;
+use crate::ops::save::{SaveOutcome, SaveRequest, save};
+
+fn context(repo: &TestRepo) -> Context {
+    Context::open(&repo.top()).unwrap()
+}
+
+fn recorded(repo: &TestRepo) -> crate::model::Checkpoint {
+    let request = SaveRequest { allow_empty: true, ..SaveRequest::default() };
+    match save(&mut context(repo), &request).unwrap() {
+        SaveOutcome::Captured(checkpoint) => checkpoint,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn base() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.write("f", "1\n");
+    repo.commit_all("first");
+    repo
+}
+
+#[test]
+fn a_known_directory_that_became_a_repository_is_one_entry() {
+    let repo = base();
+    repo.write("d/a", "1");
+    repo.write("d/sub/b", "1");
+    recorded(&repo);
+    repo.git(&["init", "-q", "d"]);
+    repo.git(&["-C", "d", "add", "-A"]);
+    repo.git(&["-C", "d", "commit", "-qm", "inner"]);
+    repo.write("d/a", "changed");
+    repo.write("d/new/c", "new");
+
+    let checkpoint = recorded(&repo);
+
+    assert_eq!(checkpoint.tree, repo.worktree_tree());
+    repo.git(&["fsck", "--strict"]);
+}
+
+#[test]
+fn what_was_forced_in_once_is_ignored_again_the_next_time() {
+    let repo = base();
+    repo.write(".gitignore", "secret\nx/*\n");
+    repo.write("secret", "s");
+    repo.write("x/.gitignore", "*.log\n");
+    recorded(&repo);
+    let forced = ["secret".into(), "x/.gitignore".into()];
+
+    let mut context = context(&repo);
+    let mut snapshot = take(&context.repo, Keep::Objects, &forced).unwrap();
+    let held: Vec<bool> = forced.iter().map(|path: &BString| snapshot.entry(path.as_ref()).is_some()).collect();
+    crate::ops::save::record(&mut context, &mut snapshot, &SaveRequest::default()).unwrap();
+    repo.write("secret", "password");
+    let after = recorded(&repo);
+
+    assert_eq!(held, [true, true]);
+    assert_eq!(after.tree, repo.worktree_tree());
+}
+
+#[test]
+fn a_file_that_is_not_in_the_encoding_it_claims_is_left_out_and_named() {
+    let repo = base();
+    repo.write(".gitattributes", "*.u working-tree-encoding=UTF-16LE\n");
+    repo.write("odd.u", "odd");
+    repo.write("g", "2\n");
+
+    let checkpoint = recorded(&repo);
+
+    let skipped: Vec<_> = checkpoint.skipped.iter().map(|s| (s.path.to_string(), s.reason)).collect();
+    assert_eq!(skipped, [("odd.u".to_owned(), SkipReason::Unconvertible)]);
+    assert!(repo.git(&["ls-tree", "--name-only", &checkpoint.tree.to_string()]).contains('g'));
+}
+
+#[test]
+fn a_tracked_file_that_became_a_fifo_makes_another_state() {
+    let repo = base();
+    let before = recorded(&repo);
+    std::fs::remove_file(repo.top().join("f")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(repo.top().join("f")).status().unwrap();
+    assert!(made.success());
+
+    let outcome = save(&mut context(&repo), &SaveRequest::default()).unwrap();
+
+    let SaveOutcome::Captured(after) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(after.tree, before.tree);
+    assert_eq!(after.skipped.iter().map(|s| s.reason).collect::<Vec<_>>(), [SkipReason::Special]);
+}
