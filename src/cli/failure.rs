@@ -175,6 +175,7 @@ fn operation(error: &ops::Error) -> Account {
         Error::LockTimeout(_) => {
             Account::new("lock-timeout", Exit::LockTimeout).hint("`checkpoint.lockTimeout` sets how long to wait")
         }
+        Error::NoSuchPath(_) => Account::new("no-such-path", Exit::Fatal),
         Error::Usage(_) => Account::new("usage", Exit::Usage),
         Error::TakenBack { left, .. } if left.is_empty() => {
             Account::new("restore-failed", Exit::Fatal).hint("nothing was changed; try again when the cause is mended")

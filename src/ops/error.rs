@@ -41,6 +41,9 @@ pub enum Error {
     /// A lock was not free in time.
     #[error("timed out waiting for `{0}`")]
     LockTimeout(String),
+    /// No file, in the worktree or in the checkpoint, has such a path.
+    #[error("`{0}` matches no file, here or in the checkpoint")]
+    NoSuchPath(String),
     /// The request contradicts itself.
     #[error("{0}")]
     Usage(String),

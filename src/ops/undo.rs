@@ -3,7 +3,7 @@
 //! Both are restores with all their guards: undo brings back the state before the last restore that is not undone, redo the state
 //! that the last undo left. Each records the state it leaves, so nothing is lost whichever way one goes.
 
-use super::restore::{RestoreOutcome, RestoreRequest, Task, Verb, run};
+use super::restore::{RestoreOutcome, RestoreRequest, TakenBack, Task, Verb, run};
 use super::{Context, Error};
 use crate::model::{Checkpoint, CheckpointId};
 use crate::store::Restore;
@@ -41,7 +41,10 @@ pub fn step(context: &mut Context, direction: Direction, request: &RestoreReques
     let target = checkpoint(context, target)?;
     // What stands there now was put there on the way from the target to `left`.
     let left = context.store.by_id(left)?;
-    let taken_back = left.map(|left| (target.tree, left.tree));
+    let taken_back = match (direction, &row.created) {
+        (Direction::Undo, Some(created)) => Some(TakenBack::Created(created.clone())),
+        _ => left.map(|left| TakenBack::Trees(target.tree, left.tree)),
+    };
     let request = RestoreRequest { selector: target.number.to_string(), paths: Vec::new(), ..request.clone() };
     run(context, Task { target, verb, row: Some(row.id), taken_back, request: &request }).map(Some)
 }

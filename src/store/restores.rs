@@ -9,8 +9,8 @@
 
 use rusqlite::{OptionalExtension, Row, TransactionBehavior, params};
 
-use super::{Store, StoreError};
-use crate::model::{CheckpointId, Millis, WorktreeId};
+use super::{Store, StoreError, row};
+use crate::model::{BString, CheckpointId, Millis, WorktreeId};
 
 /// A restore to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,9 @@ pub struct NewRestore {
     pub target: CheckpointId,
     /// When it took place.
     pub created_at: Millis,
+    /// The paths that it created, if it was limited to some paths; none if it was about the whole worktree, where the two
+    /// trees tell.
+    pub created: Option<Vec<BString>>,
 }
 
 /// A restore that took place.
@@ -40,19 +43,22 @@ pub struct Restore {
     pub created_at: Millis,
     /// The state before it was undone: what redo brings back. None if it was not undone.
     pub undone_by: Option<CheckpointId>,
+    /// The paths that it created, if it was limited to some paths.
+    pub created: Option<Vec<BString>>,
 }
 
-const COLUMNS: &str = "id, worktree, pre_restore, target, created_at, undone_by";
+const COLUMNS: &str = "id, worktree, pre_restore, target, created_at, undone_by, created";
 
 impl Store {
     /// Records a restore, and drops those of its worktree that were undone. Returns its id.
     pub fn push_restore(&mut self, restore: &NewRestore) -> Result<i64, StoreError> {
         self.durably(|transaction| {
             let worktree = restore.worktree.as_str();
+            let created = restore.created.as_ref().map(|paths| row::paths_text(paths).unwrap_or_else(|| "[]".to_owned()));
             transaction.execute("DELETE FROM restores WHERE worktree = ?1 AND undone_by IS NOT NULL", [worktree])?;
             transaction.execute(
-                "INSERT INTO restores (worktree, pre_restore, target, created_at) VALUES (?1, ?2, ?3, ?4)",
-                params![worktree, restore.pre_restore.as_str(), restore.target.as_str(), restore.created_at],
+                "INSERT INTO restores (worktree, pre_restore, target, created_at, created) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![worktree, restore.pre_restore.as_str(), restore.target.as_str(), restore.created_at, created],
             )?;
             Ok(transaction.last_insert_rowid())
         })
@@ -120,6 +126,11 @@ impl Store {
     }
 }
 
+fn created_paths(text: &str) -> Vec<BString> {
+    let values: Vec<serde_json::Value> = serde_json::from_str(text).unwrap_or_default();
+    values.iter().filter_map(row::path_value).collect()
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<Restore> {
     let id = |at: usize, text: &str| {
         CheckpointId::parse(text)
@@ -133,6 +144,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Restore> {
         target: id(3, row.get_ref(3)?.as_str()?)?,
         created_at: row.get(4)?,
         undone_by: undone_by.map(|text| id(5, &text)).transpose()?,
+        created: row.get_ref(6)?.as_str_or_null()?.map(created_paths),
     })
 }
 
@@ -143,7 +155,13 @@ mod tests {
 
     fn restore(worktree: &WorktreeId, n: i64) -> NewRestore {
         let id = CheckpointId::generate(n);
-        NewRestore { worktree: worktree.clone(), pre_restore: id.clone(), target: id, created_at: n }
+        NewRestore {
+            worktree: worktree.clone(),
+            pre_restore: id.clone(),
+            target: id,
+            created_at: n,
+            created: Some(vec!["a".into(), b"\xff".as_slice().into()]),
+        }
     }
 
     #[test]

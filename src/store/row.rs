@@ -145,7 +145,7 @@ fn skipped_values(value: &Value) -> Option<Vec<Skipped>> {
     value.as_array()?.iter().map(line).collect()
 }
 
-fn paths_text(paths: &[BString]) -> Option<String> {
+pub(super) fn paths_text(paths: &[BString]) -> Option<String> {
     (!paths.is_empty()).then(|| Value::from_iter(paths.iter().map(|path| path_json(path))).to_string())
 }
 
@@ -154,7 +154,7 @@ fn path_json(path: &[u8]) -> Value {
     path.to_str().map_or_else(|_| json!({"bytes": STANDARD.encode(path)}), Value::from)
 }
 
-fn path_value(value: &Value) -> Option<BString> {
+pub(super) fn path_value(value: &Value) -> Option<BString> {
     match value {
         Value::String(text) => Some(text.as_str().into()),
         other => STANDARD.decode(other.get("bytes")?.as_str()?).ok().map(BString::from),

@@ -3,7 +3,7 @@
 /// The statements that lead from version `n` to version `n + 1`. Steps that were released are never edited.
 pub(super) const MIGRATIONS: &[&str] = &[
     // Object ids are kept as bytes. `skipped`, `intent_to_add` and `meta` are JSON, and null where there is nothing.
-    // `origin` is null for what was made in this repository: only those rows belong to a worktree here.
+    // `created` is null for a restore of the whole worktree. `origin` is null for what was made in this repository: only those rows belong to a worktree here.
     "CREATE TABLE checkpoints (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
@@ -54,7 +54,8 @@ pub(super) const MIGRATIONS: &[&str] = &[
         pre_restore TEXT NOT NULL,
         target TEXT NOT NULL,
         created_at INTEGER NOT NULL,
-        undone_by TEXT
+        undone_by TEXT,
+        created TEXT
     ) STRICT;
     CREATE INDEX restores_of_worktree ON restores (worktree);
     CREATE TABLE default_sessions (worktree TEXT PRIMARY KEY, session TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -43,6 +43,11 @@ pub struct Purpose {
     pub verb: String,
     /// The row of the restore that an undo or redo is about.
     pub row: Option<i64>,
+    /// True if only some paths are restored.
+    pub limited: bool,
+    /// If so, those that are created.
+    #[serde(with = "text::paths")]
+    pub created: Vec<BString>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

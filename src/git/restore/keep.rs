@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use gix::bstr::{BStr, BString, ByteSlice};
 
 use super::dirs::ancestors;
-use super::plan::{KeepReason, Obstacle, Planner, Target, side_of};
+use super::plan::{KeepReason, Obstacle, Planner, Target, is_in, side_of};
 use crate::git::ignore::Ignore;
 use crate::git::index_edit::Source;
 use crate::git::{GitError, Objects, index};
-use crate::model::Skipped;
+use crate::model::{SkipReason, Skipped};
 
 /// Takes out of the plan what is to stay as it is.
 pub(super) fn decide(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
     keep_uncaptured(planner, target);
+    look_behind_the_capture(planner, objects, target)?;
     keep_absent(planner, objects, target)?;
     keep_ignored(planner, objects, target)
 }
@@ -41,6 +42,26 @@ fn keep_uncaptured(planner: &mut Planner<'_>, target: &Target) {
         }
         planner.writes.insert(path, write);
     }
+}
+
+/// What the capture could not take in stands in its tree as the index has it, or not at all, so a difference to the target does
+/// not show. Where the target has something there, it cannot be brought back without losing what is; elsewhere it stays.
+fn look_behind_the_capture(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
+    let then = Manifest::of(&target.skipped);
+    for skipped in planner.now.skipped {
+        let path = skipped.path.as_bstr();
+        let decided = planner.writes.contains_key(path) || planner.plan.kept.iter().any(|kept| kept.path == path);
+        if decided || then.covers(path) || !(planner.scope.includes)(path) {
+            continue;
+        }
+        match skipped.reason {
+            SkipReason::DirtySubmodule | SkipReason::NestedRepository => planner.keep(path.to_owned(), KeepReason::Repository),
+            _ if !is_in(objects, &target.tree, path)? => planner.keep(path.to_owned(), KeepReason::NotCaptured),
+            SkipReason::Special => planner.object(Obstacle::SpecialFile, path),
+            _ => planner.object(Obstacle::NotCaptured, path),
+        }
+    }
+    Ok(())
 }
 
 /// A path that the index keeps although there is no file: outside a sparse checkout it stays so. Elsewhere there is nothing to

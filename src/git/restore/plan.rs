@@ -12,7 +12,7 @@ use gix::{ObjectId, oid};
 use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
-use super::dirs::{Top, ancestors, is_below, is_directory, split};
+use super::dirs::{Top, ancestors, is_below, is_directory};
 use super::identity::Identity;
 use super::in_the_way;
 use super::index::Seen;
@@ -313,7 +313,7 @@ impl<'a> Planner<'a> {
             for directory in ancestors(path.as_bstr()) {
                 let stands_in = self.scope.standing_in.as_ref();
                 let is_stood_in = stands_in.is_some_and(|here| here == directory || is_below(here.as_bstr(), directory));
-                let holds_gitlink = self.gitlinks.contains(directory);
+                let holds_gitlink = self.gitlinks.iter().any(|link| link == directory || is_below(link.as_bstr(), directory));
                 if emptied.contains_key(directory) || self.writes_below(directory) || is_stood_in || holds_gitlink {
                     break;
                 }
@@ -335,17 +335,28 @@ pub(super) fn file_type(stat: &Stat) -> FileType {
 
 /// The side that `tree` has at `path`, if it has a file there.
 pub(super) fn side_of(objects: &Objects, tree: &oid, path: &BStr) -> Result<Option<Side>, GitError> {
+    Ok(entry_of(objects, tree, path)?.filter(|side| !side.mode.is_tree()))
+}
+
+/// True if `tree` has a file or a directory at `path`.
+pub(super) fn is_in(objects: &Objects, tree: &oid, path: &BStr) -> Result<bool, GitError> {
+    Ok(entry_of(objects, tree, path)?.is_some())
+}
+
+fn entry_of(objects: &Objects, tree: &oid, path: &BStr) -> Result<Option<Side>, GitError> {
     let mut current = tree.to_owned();
-    let (parent, name) = split(path);
     let mut data = Vec::new();
-    for component in parent.split_str("/").filter(|part| !part.is_empty()).chain([name]) {
+    let mut names = path.split_str("/").peekable();
+    while let Some(name) = names.next() {
         objects.read(&current, &mut data)?;
         let entries = gix::objs::TreeRefIter::from_bytes(&data, objects.hash_kind());
-        let Some(entry) = entries.filter_map(Result::ok).find(|entry| entry.filename == component) else { return Ok(None) };
-        if !entry.mode.is_tree() {
-            return Ok(Some(Side { mode: entry.mode, id: entry.oid.to_owned() }));
+        let Some(entry) = entries.filter_map(Result::ok).find(|entry| entry.filename == name) else { return Ok(None) };
+        let side = Side { mode: entry.mode, id: entry.oid.to_owned() };
+        match (names.peek(), side.mode.is_tree()) {
+            (None, _) => return Ok(Some(side)),
+            (Some(_), true) => current = side.id,
+            (Some(_), false) => return Ok(None),
         }
-        current = entry.oid.to_owned();
     }
     Ok(None)
 }

@@ -24,7 +24,7 @@ use crate::model::{BString, Blocker, BlockerCode, Checkpoint, ObjectId};
 
 pub use recover::{Recovered, abort_restore, continue_restore, interrupted, refuse_if_interrupted, refuse_or_clear};
 pub use run::Verb;
-pub(super) use run::{Task, run};
+pub(super) use run::{TakenBack, Task, run};
 
 /// Whether the person agreed to the restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,6 +140,12 @@ pub fn restore_to(context: &Context, request: &RestoreRequest, directory: &Path)
     };
     if !usable {
         return Err(Error::Usage(format!("`{}` is not an empty directory", directory.display())));
+    }
+    // A link to an empty directory stands for the directory.
+    let directory = directory.canonicalize().unwrap_or(directory);
+    let real = directory.ancestors().find_map(|above| above.canonicalize().ok()).unwrap_or_default();
+    if real.starts_with(context.repo.common_dir()) || real.starts_with(context.repo.git_dir()) {
+        return Err(Error::Usage(format!("`{}` lies in a git directory", directory.display())));
     }
     let outcome = |export, blockers| ExportOutcome { target: target.clone(), directory: directory.clone(), export, blockers };
     if request.dry_run {

@@ -125,7 +125,13 @@ fn record(context: &mut Context, purpose: &Purpose) -> Result<(), Error> {
             let top = context.store.top_undoable(&worktree)?;
             if top.is_none_or(|top| top.pre_restore != pre_restore) {
                 let target = CheckpointId::parse(&purpose.target)?;
-                context.store.push_restore(&NewRestore { worktree, pre_restore, target, created_at: sys::now_millis() })?;
+                context.store.push_restore(&NewRestore {
+                    worktree,
+                    pre_restore,
+                    target,
+                    created_at: sys::now_millis(),
+                    created: purpose.limited.then(|| purpose.created.clone()),
+                })?;
             }
         }
     }

@@ -10,8 +10,8 @@ use crate::git::diff::{Change, tree_changes};
 use crate::git::ignore::Ignore;
 use crate::git::pathspec::Pathspec;
 use crate::git::restore::{
-    ApplyError, Attributes, Begun, Contents, IndexEdit, IndexMode, IndexNow, KeepReason, Now, Originals, Plan, Purpose, Scope,
-    Session, Target, add_failures, check, drop_unknown_originals, index_edits,
+    ApplyError, Attributes, Begun, Contents, IndexEdit, IndexMode, IndexNow, KeepReason, Now, OpKind, Originals, Plan, Purpose,
+    Scope, Session, Target, add_failures, check, drop_unknown_originals, index_edits,
 };
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::stat::FileStat;
@@ -53,9 +53,17 @@ pub(in crate::ops) struct Task<'a> {
     pub(in crate::ops) verb: Verb,
     /// The row of the restore that is undone or redone.
     pub(in crate::ops) row: Option<i64>,
-    /// The trees between which the last restore went that this one takes back.
-    pub(in crate::ops) taken_back: Option<(ObjectId, ObjectId)>,
+    /// What the last restore did that this one takes back.
+    pub(in crate::ops) taken_back: Option<TakenBack>,
     pub(in crate::ops) request: &'a RestoreRequest,
+}
+
+/// How what a restore created is found out.
+pub(in crate::ops) enum TakenBack {
+    /// It went from the first of these trees to the second.
+    Trees(ObjectId, ObjectId),
+    /// It created these paths.
+    Created(Vec<BString>),
 }
 
 /// A capture of the worktree with the plan that follows from it.
@@ -160,6 +168,8 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         pre_restore: pre_restore.id.to_string(),
         verb: task.verb.as_str().to_owned(),
         row: task.row,
+        limited: !task.request.paths.is_empty(),
+        created: created_if_limited(task, &outcome).unwrap_or_default(),
     };
     let edits = (prepared.index != IndexMode::Kept).then_some(prepared.edits);
     let snapshot = &prepared.snapshot;
@@ -174,7 +184,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         Err(ApplyError::Interrupted(error)) => return Err(Error::Interrupted(Box::new(error.into()))),
     };
     outcome.verified = applied.verified;
-    if let Err(error) = record_row(context, task, &pre_restore) {
+    if let Err(error) = record_row(context, task, &pre_restore, &outcome) {
         return Err(match applied.take_back(&context.repo) {
             Ok(left) => Error::TakenBack { source: Box::new(error), left },
             Err(_) => Error::Interrupted(Box::new(error)),
@@ -216,6 +226,7 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
         }
         forced.extend(plan.to_capture);
     };
+    refuse_unmatched(context, task, &snapshot)?;
     let Some(tree) = snapshot.index_tree else { return Ok(Err(vec![judge::unmerged_index()])) };
     let index = if task.request.keep_index { IndexMode::Kept } else { IndexMode::for_target(&target, &snapshot.head) };
     let outside = plan.kept.iter().filter(|kept| kept.reason == KeepReason::OutsideSparseCheckout);
@@ -229,15 +240,40 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
     Ok(Ok(Prepared { snapshot, plan, edits, index }))
 }
 
+/// A path that is in neither tree is a slip of the pen, not something that is restored already.
+fn refuse_unmatched(context: &Context, task: &Task<'_>, snapshot: &Snapshot) -> Result<(), Error> {
+    let (repo, request) = (&context.repo, task.request);
+    if request.paths.is_empty() {
+        return Ok(());
+    }
+    let objects = snapshot.objects(repo);
+    let nothing = ObjectId::empty_tree(repo.hash_kind());
+    let mut files = tree_changes(&objects, &nothing, &snapshot.tree)?;
+    files.extend(tree_changes(&objects, &nothing, &task.target.tree)?);
+    for path in &request.paths {
+        let pathspec = Pathspec::parse(repo, &request.directory, std::slice::from_ref(path))?;
+        let excludes = path.starts_with(b":!") || path.starts_with(b":^");
+        if !excludes && !files.iter().any(|file| pathspec.includes(file.path.as_bstr())) {
+            return Err(Error::NoSuchPath(path.to_string()));
+        }
+    }
+    Ok(())
+}
+
 /// What the restore that is taken back has created, which goes even if it is ignored; and what of it a capture has to be told of,
 /// since it is ignored now.
 fn created_before(context: &Context, task: &Task<'_>) -> Result<(BTreeSet<BString>, Vec<BString>), Error> {
-    let Some((from, to)) = task.taken_back else { return Ok(Default::default()) };
     let repo = &context.repo;
     let objects = crate::git::Objects::new(repo.gix(), std::sync::Arc::default());
-    let Ok(changes) = tree_changes(&objects, &from, &to) else { return Ok(Default::default()) };
     let is_new = |change: &Change| change.old.is_none() && change.new.is_some_and(|side| !side.mode.is_commit());
-    let created: BTreeSet<BString> = changes.into_iter().filter(is_new).map(|change| change.path).collect();
+    let created: BTreeSet<BString> = match &task.taken_back {
+        None => return Ok(Default::default()),
+        Some(TakenBack::Created(paths)) => paths.iter().cloned().collect(),
+        Some(TakenBack::Trees(from, to)) => {
+            let Ok(changes) = tree_changes(&objects, from, to) else { return Ok(Default::default()) };
+            changes.into_iter().filter(is_new).map(|change| change.path).collect()
+        }
+    };
     let mut ignore = Ignore::worktree(repo, &crate::git::index::load(repo, &objects)?)?;
     let mut ignored = Vec::new();
     for path in &created {
@@ -258,7 +294,13 @@ fn record_state_before(context: &mut Context, task: &Task<'_>, snapshot: &mut Sn
     save::record(context, snapshot, &request)
 }
 
-fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint) -> Result<(), Error> {
+/// The paths that a restore of some paths creates: a later undo must not take the difference of the whole trees for them.
+fn created_if_limited(task: &Task<'_>, outcome: &RestoreOutcome) -> Option<Vec<BString>> {
+    let created = outcome.plan.iter().filter(|(kind, _)| *kind == OpKind::Add);
+    (!task.request.paths.is_empty()).then(|| created.map(|(_, path)| path.clone()).collect())
+}
+
+fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint, outcome: &RestoreOutcome) -> Result<(), Error> {
     match (task.verb, task.row) {
         (Verb::Undo, Some(row)) => context.store.mark_undone(row, &pre_restore.id)?,
         (Verb::Redo, Some(row)) => context.store.mark_redone(row, &pre_restore.id)?,
@@ -268,6 +310,7 @@ fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint) 
                 pre_restore: pre_restore.id.clone(),
                 target: task.target.id.clone(),
                 created_at: sys::now_millis(),
+                created: created_if_limited(task, outcome),
             })?;
         }
     }

@@ -1,5 +1,7 @@
 //! What a restore leaves behind, judged by git and by the files themselves.
 
+mod hidden;
+
 use std::os::unix::fs::MetadataExt;
 
 use super::*;
