@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::output::Ui;
 use super::render::diffstat::{self, End};
 use crate::git::Repo;
-use crate::git::diff::{Comparison, Format, Palette, Quoting, Whitespace};
+use crate::git::diff::{Comparison, Format, Palette, Quoting, Renames, Scope, Whitespace};
 use crate::model::{BString, Checkpoint};
 use crate::ops::{self, Context, DiffRequest};
 
@@ -45,6 +45,9 @@ pub struct Args {
     /// Show a patch with this many lines of context
     #[arg(short = 'U', long, value_name = "N")]
     pub unified: Option<u32>,
+    /// Show a renamed file as deleted and added
+    #[arg(long)]
+    pub no_renames: bool,
     /// Exit with 1 if there are differences
     #[arg(long)]
     pub exit_code: bool,
@@ -56,7 +59,9 @@ pub struct Args {
 /// Runs `diff`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let context = super::open_to_look(ui)?;
-    let request = DiffRequest { sides: args.sides.clone(), pathspecs: pathspecs(&args.paths) };
+    let renames = if args.no_renames { Renames::Ignore } else { Renames::Find };
+    let scope = Scope { pathspecs: pathspecs(&args.paths), renames };
+    let request = DiffRequest { sides: args.sides.clone(), scope };
     let comparison = ops::diff(&context, &request)?;
     let differs = if ui.wants_json() {
         let files = comparison.counts(&Printer::new(&args.form(), &context.repo, ui).format)?;

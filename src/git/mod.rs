@@ -16,6 +16,7 @@ pub mod lock;
 pub mod objects;
 mod odb;
 mod open;
+mod packs;
 pub mod pathspec;
 pub mod refs;
 pub mod restore;

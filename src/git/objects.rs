@@ -1,5 +1,6 @@
 //! Reading objects, including those of a snapshot that was never written.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -7,21 +8,30 @@ use gix::ObjectId;
 use gix::objs::Kind;
 
 use super::GitError;
+use super::packs::{PackList, PackReader};
 
 /// Objects that exist in memory only.
 pub type Overlay = HashMap<ObjectId, (Kind, Vec<u8>)>;
 
 /// A reader of objects. Cheap to clone: each thread takes its own.
-#[derive(Clone)]
 pub struct Objects {
     repo: gix::Repository,
     overlay: Arc<Overlay>,
+    packs: Arc<PackList>,
+    pack_reader: RefCell<PackReader>,
+}
+
+impl Clone for Objects {
+    fn clone(&self) -> Self {
+        let (repo, overlay, packs) = (self.repo.clone(), self.overlay.clone(), self.packs.clone());
+        Objects { repo, overlay, packs, pack_reader: PackReader::new().into() }
+    }
 }
 
 impl Objects {
     /// A reader over the repository's objects and, before them, those in `overlay`.
     pub fn new(repo: gix::Repository, overlay: Arc<Overlay>) -> Self {
-        Objects { repo, overlay }
+        Objects { repo, overlay, packs: Arc::default(), pack_reader: PackReader::new().into() }
     }
 
     /// The hash that names objects here.
@@ -32,6 +42,11 @@ impl Objects {
     /// The repository behind the reader.
     pub fn repo(&self) -> &gix::Repository {
         &self.repo
+    }
+
+    /// Does without the cache of whole objects, which costs more than it saves where each is read once.
+    pub(crate) fn forget_each_object(&mut self) {
+        self.repo.object_cache_size(None);
     }
 
     /// The objects that exist in memory only.
@@ -50,12 +65,38 @@ impl Objects {
             buffer.clear();
             return Ok(Kind::Tree);
         }
+        if let Some((kind, data)) = self.read_packed(id) {
+            buffer.clear();
+            buffer.extend_from_slice(&data);
+            return Ok(kind);
+        }
         use gix::objs::Find;
         match self.repo.objects.try_find(id, buffer) {
             Ok(Some(found)) => Ok(found.kind),
             Ok(None) => Err(GitError::ObjectMissing(id.to_owned())),
             Err(source) => Err(GitError::other(format!("read object {id}"), source)),
         }
+    }
+
+    /// The blob `id`, shared with whoever else wants it. One above `most` bytes is not read: the answer is its size.
+    pub fn blob(&self, id: &gix::oid, most: u64) -> Result<Result<Arc<Vec<u8>>, u64>, GitError> {
+        if let Some((_, data)) = self.read_packed(id).filter(|(_, data)| data.len() as u64 <= most) {
+            return Ok(Ok(data));
+        }
+        let size = self.size(id)?;
+        if size > most {
+            return Ok(Err(size));
+        }
+        let mut data = Vec::new();
+        self.read(id, &mut data)?;
+        Ok(Ok(Arc::new(data)))
+    }
+
+    fn read_packed(&self, id: &gix::oid) -> Option<(Kind, Arc<Vec<u8>>)> {
+        if self.overlay.contains_key(id) {
+            return None;
+        }
+        self.pack_reader.borrow_mut().read(&self.packs, &self.repo, id)
     }
 
     /// The size of the object `id` in bytes, without reading it whole.

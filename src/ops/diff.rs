@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Context, Error, base_tree, select};
-use crate::git::diff::{Comparison, Differ, limit, tree_changes};
+use crate::git::diff::{Comparison, Differ, Scope, limit, tree_changes};
 use crate::git::{Objects, snapshot};
 use crate::model::{BString, Checkpoint, ObjectId, Stat};
 
@@ -13,8 +13,8 @@ pub struct DiffRequest {
     /// Nothing: the newest checkpoint with the worktree. One: that with the worktree. Two: the first with the second.
     /// Checkpoints, or whatever git takes for a commit or tree.
     pub sides: Vec<String>,
-    /// Only these paths.
-    pub pathspecs: Vec<BString>,
+    /// Which paths, and whether renames are looked for.
+    pub scope: Scope,
 }
 
 /// Compares what `request` asks for.
@@ -28,13 +28,13 @@ pub fn diff(context: &Context, request: &DiffRequest) -> Result<Comparison, Erro
             (snapshot.tree, snapshot.objects(repo))
         }
     };
-    Ok(Comparison::new(repo, objects, (old, new), request.pathspecs.clone())?)
+    Ok(Comparison::new(repo, objects, (old, new), request.scope.clone())?)
 }
 
 /// What `checkpoint` changed: compares it with what came before it.
 pub fn change_of(context: &Context, checkpoint: &Checkpoint) -> Result<Comparison, Error> {
     let old = base_tree(context, checkpoint)?;
-    Ok(Comparison::new(&context.repo, reader(context), (old, checkpoint.tree), Vec::new())?)
+    Ok(Comparison::new(&context.repo, reader(context), (old, checkpoint.tree), Scope::default())?)
 }
 
 /// How much `checkpoint` changed. Trees never change, so the answer is kept.
@@ -63,7 +63,7 @@ fn counted(context: &mut Context, differ: &Differ, checkpoint: &Checkpoint) -> R
     let known = context.store.diff_stat(&old, &checkpoint.tree)?;
     let stat = match known {
         Some(stat) => stat,
-        None => Comparison::of(&context.repo, differ.clone(), (old, checkpoint.tree), Vec::new())?.stat()?,
+        None => Comparison::of(&context.repo, differ.clone(), (old, checkpoint.tree), Scope::default())?.stat()?,
     };
     if context.store.is_writable() {
         if known.is_none() {

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use gix::ObjectId;
-use gix::bstr::BString;
 
+use super::comparison::{Renames, Scope};
 use super::lines::Whitespace;
 use super::patch::Format;
 use crate::git::{GitError, Objects, Repo, os_path};
@@ -22,12 +22,10 @@ const DEFAULTS: [&str; 7] = [
 ];
 
 /// Options that do the same, and keep other programs out of it.
-const OPTIONS: [&str; 13] = [
+const OPTIONS: [&str; 11] = [
     "--patch",
     "--no-ext-diff",
     "--no-textconv",
-    "--find-renames=50%",
-    "-l1000",
     "--indent-heuristic",
     "--inter-hunk-context=0",
     "--no-relative",
@@ -43,8 +41,8 @@ pub fn patch(
     repo: &Repo,
     objects: &Objects,
     (old, new): (ObjectId, ObjectId),
+    scope: &Scope,
     format: &Format,
-    pathspecs: &[BString],
 ) -> Result<Vec<u8>, GitError> {
     let mut command = Command::new("git");
     command.env("GIT_DIR", repo.git_dir()).env("GIT_WORK_TREE", repo.top());
@@ -61,7 +59,11 @@ pub fn patch(
     if format.whitespace == Whitespace::IgnoreAll {
         command.arg("--ignore-all-space");
     }
-    command.arg(old.to_string()).arg(new.to_string()).arg("--").args(pathspecs.iter().map(|spec| os_path(spec)));
+    command.args(match scope.renames {
+        Renames::Find => &["--find-renames=50%", "-l1000"][..],
+        Renames::Ignore => &["--no-renames"],
+    });
+    command.arg(old.to_string()).arg(new.to_string()).arg("--").args(scope.pathspecs.iter().map(|spec| os_path(spec)));
     command.env_remove("GIT_INDEX_FILE").env_remove("GIT_EXTERNAL_DIFF").env_remove("GIT_DIFF_OPTS");
     let _objects = lend(repo, objects, &mut command)?;
     let failed = |source| GitError::io("run", Path::new("git"), source);

@@ -16,36 +16,50 @@ use super::tree::tree_changes;
 use crate::git::{GitError, Objects, Repo};
 use crate::model::Stat;
 
-/// The differences between two trees, file by file, with renames found.
+/// What of two trees is compared.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Scope {
+    /// Only these paths; all if there are none.
+    pub pathspecs: Vec<BString>,
+    /// Whether renames are looked for.
+    pub renames: Renames,
+}
+
+/// Whether renames are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Renames {
+    /// A file that was deleted and one that was added may be the same.
+    #[default]
+    Find,
+    /// They never are.
+    Ignore,
+}
+
+/// The differences between two trees, file by file.
 pub struct Comparison {
     trees: (ObjectId, ObjectId),
-    pathspecs: Vec<BString>,
+    scope: Scope,
     differ: Differ,
     pairs: Vec<Pair>,
 }
 
 impl Comparison {
-    /// Compares the trees `old` and `new` in `objects`, limited to `pathspecs` if there are any.
-    pub fn new(
-        repo: &Repo,
-        objects: Objects,
-        trees: (ObjectId, ObjectId),
-        pathspecs: Vec<BString>,
-    ) -> Result<Comparison, GitError> {
-        Comparison::of(repo, Differ::new(repo, objects)?, trees, pathspecs)
+    /// Compares the trees `old` and `new` in `objects`.
+    pub fn new(repo: &Repo, objects: Objects, trees: (ObjectId, ObjectId), scope: Scope) -> Result<Comparison, GitError> {
+        Comparison::of(repo, Differ::new(repo, objects)?, trees, scope)
     }
 
     /// The same for a source that is used more than once.
-    pub fn of(
-        repo: &Repo,
-        differ: Differ,
-        (old, new): (ObjectId, ObjectId),
-        pathspecs: Vec<BString>,
-    ) -> Result<Comparison, GitError> {
+    pub fn of(repo: &Repo, mut differ: Differ, (old, new): (ObjectId, ObjectId), scope: Scope) -> Result<Comparison, GitError> {
         let mut changes = tree_changes(differ.objects(), &old, &new)?;
-        limit(repo, &pathspecs, &mut changes)?;
-        let pairs = find_renames(&differ, changes.into_iter().map(Pair::from).collect())?;
-        Ok(Comparison { trees: (old, new), pathspecs, differ, pairs })
+        limit(repo, &scope.pathspecs, &mut changes)?;
+        let mut pairs = changes.into_iter().map(Pair::from).collect();
+        if scope.renames == Renames::Find {
+            let (found, kept) = find_renames(&differ, pairs)?;
+            differ.keep(kept);
+            pairs = found;
+        }
+        Ok(Comparison { trees: (old, new), scope, differ, pairs })
     }
 
     /// The files that differ, by path.
@@ -66,7 +80,7 @@ impl Comparison {
     /// Hands the patch to `take` piece by piece, until that returns false.
     pub fn patch(&self, repo: &Repo, format: &Format, mut take: impl FnMut(&[u8]) -> bool) -> Result<(), GitError> {
         if self.needs_git()? {
-            let patch = child::patch(repo, self.differ.objects(), self.trees, format, &self.pathspecs)?;
+            let patch = child::patch(repo, self.differ.objects(), self.trees, &self.scope, format)?;
             take(&patch);
             return Ok(());
         }

@@ -18,7 +18,7 @@ mod similarity;
 mod tree;
 
 pub use abbrev::Abbreviator;
-pub use comparison::Comparison;
+pub use comparison::{Comparison, Renames, Scope};
 pub use count::{Count, FileCount, count, total};
 pub use lines::Whitespace;
 pub use paint::Palette;

@@ -4,7 +4,7 @@ use gix::bstr::{BString, ByteSlice};
 use gix::objs::tree::EntryKind;
 use gix::worktree::stack::state::attributes::Source;
 
-use super::reader::worktree_index;
+use super::reader::read_index;
 use super::tree::Change;
 use crate::git::{GitError, Repo};
 
@@ -15,7 +15,7 @@ pub fn limit(repo: &Repo, pathspecs: &[BString], changes: &mut Vec<Change>) -> R
         return Ok(());
     }
     let gix = repo.gix();
-    let index = worktree_index(repo);
+    let index = read_index(&repo.index_path(), repo.hash_kind());
     let specs = pathspecs.iter().map(|spec| spec.as_bstr());
     let wanted = gix.pathspec(false, specs, false, &index, Source::WorktreeThenIdMapping);
     let mut wanted = wanted.map_err(|source| GitError::other("read the paths", source))?;

@@ -1,8 +1,10 @@
 //! The contents of files as a difference sees them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
+use gix::ObjectId;
 use gix::attrs::StateRef;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::objs::tree::EntryKind;
@@ -15,16 +17,20 @@ use crate::git::{GitError, Objects, Repo};
 #[derive(Clone)]
 pub struct Differ {
     objects: Objects,
-    index: Arc<gix::index::State>,
+    index: Arc<OnceLock<gix::index::State>>,
+    index_path: PathBuf,
     drivers: Arc<Drivers>,
     big_file: u64,
+    kept: Arc<Kept>,
 }
+
+/// Blobs that were read before and will be needed again.
+pub(super) type Kept = HashMap<ObjectId, Arc<Vec<u8>>>;
 
 impl Differ {
     /// A source over `objects`. Attributes are those in force in the worktree of `repo`, whatever trees are compared: so does
     /// git (gitattributes(5)).
     pub fn new(repo: &Repo, objects: Objects) -> Result<Differ, GitError> {
-        let index = Arc::new(worktree_index(repo));
         let gix = repo.gix();
         let config = gix.config_snapshot();
         let big_file = match config.try_integer("core.bigFileThreshold") {
@@ -35,7 +41,13 @@ impl Differ {
             }
         };
         let drivers = Arc::new(Drivers::of(&config));
-        Ok(Differ { objects, index, drivers, big_file })
+        let (index, index_path) = (Arc::default(), repo.index_path());
+        Ok(Differ { objects, index, index_path, drivers, big_file, kept: Arc::default() })
+    }
+
+    /// Lets readers take these blobs from memory.
+    pub(super) fn keep(&mut self, kept: Kept) {
+        self.kept = Arc::new(kept);
     }
 
     /// The objects that are read.
@@ -45,12 +57,15 @@ impl Differ {
 
     /// A reader for one thread.
     pub fn reader(&self) -> Result<Reader, GitError> {
-        let objects = self.objects.clone();
-        let stack = objects.repo().attributes_only(&self.index, Source::WorktreeThenIdMapping);
+        let mut objects = self.objects.clone();
+        objects.forget_each_object();
+        let index = self.index.get_or_init(|| read_index(&self.index_path, objects.hash_kind()));
+        let stack = objects.repo().attributes_only(index, Source::WorktreeThenIdMapping);
         let stack = stack.map_err(|source| GitError::other("read the attributes", source))?.detach();
         let mut outcome = gix::attrs::search::Outcome::default();
         outcome.initialize_with_selection(stack.attributes_collection(), ["diff"]);
-        Ok(Reader { objects, stack, outcome, drivers: self.drivers.clone(), big_file: self.big_file })
+        let (drivers, kept) = (self.drivers.clone(), self.kept.clone());
+        Ok(Reader { objects, stack, outcome, drivers, big_file: self.big_file, kept })
     }
 
     /// A reader for each of `count` threads.
@@ -60,9 +75,9 @@ impl Differ {
 }
 
 /// The index as a stand-in for `.gitattributes` files that are not checked out. One that cannot be read has none.
-pub(super) fn worktree_index(repo: &Repo) -> gix::index::State {
-    let index = gix::index::File::at(repo.index_path(), repo.hash_kind(), true, Default::default());
-    index.map_or_else(|_| gix::index::State::new(repo.hash_kind()), gix::index::State::from)
+pub(super) fn read_index(path: &Path, hash: gix::hash::Kind) -> gix::index::State {
+    let index = gix::index::File::at(path, hash, true, Default::default());
+    index.map_or_else(|_| gix::index::State::new(hash), gix::index::State::from)
 }
 
 /// Reads contents.
@@ -72,11 +87,12 @@ pub struct Reader {
     outcome: gix::attrs::search::Outcome,
     drivers: Arc<Drivers>,
     big_file: u64,
+    kept: Arc<Kept>,
 }
 
 /// The content of one side of a pair.
 pub struct Content {
-    bytes: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
     binary: bool,
     size: u64,
 }
@@ -87,7 +103,12 @@ const PROBE: usize = 8000;
 impl Content {
     /// The side that is not there.
     pub fn absent() -> Content {
-        Content { bytes: Vec::new(), binary: false, size: 0 }
+        Content { bytes: Arc::default(), binary: false, size: 0 }
+    }
+
+    /// The bytes, to be kept.
+    pub(super) fn shared(&self) -> Arc<Vec<u8>> {
+        self.bytes.clone()
     }
 
     /// The bytes; empty for a file that is too large to be compared.
@@ -107,29 +128,25 @@ impl Content {
 }
 
 impl Reader {
-    /// The size of a file's content.
-    pub fn size(&self, file: &File) -> Result<u64, GitError> {
-        match file.mode.kind() {
-            EntryKind::Commit => Ok(subproject(file).len() as u64),
-            _ => self.objects.size(&file.id),
-        }
-    }
-
     /// The content of a file.
     pub fn read(&mut self, file: &File) -> Result<Content, GitError> {
         if file.mode.kind() == EntryKind::Commit {
-            let bytes = subproject(file);
-            return Ok(Content { size: bytes.len() as u64, bytes, binary: false });
+            // This is what git compares of a submodule.
+            let bytes = format!("Subproject commit {}\n", file.id).into_bytes();
+            return Ok(Content { size: bytes.len() as u64, bytes: Arc::new(bytes), binary: false });
         }
-        let size = self.objects.size(&file.id)?;
+        let read = match self.kept.get(&file.id) {
+            Some(bytes) => Ok(bytes.clone()),
+            None => self.objects.blob(&file.id, self.big_file)?,
+        };
         let driver = self.driver(file);
-        if size > self.big_file {
-            return Ok(Content { bytes: Vec::new(), binary: driver.binary.unwrap_or(true), size });
-        }
-        let mut bytes = Vec::new();
-        self.objects.read(&file.id, &mut bytes)?;
-        let binary = driver.binary.unwrap_or_else(|| bytes[..bytes.len().min(PROBE)].contains(&0));
-        Ok(Content { bytes, binary, size })
+        Ok(match read {
+            Ok(bytes) => {
+                let binary = driver.binary.unwrap_or_else(|| bytes[..bytes.len().min(PROBE)].find_byte(0).is_some());
+                Content { size: bytes.len() as u64, bytes, binary }
+            }
+            Err(size) => Content { bytes: Arc::default(), binary: driver.binary.unwrap_or(true), size },
+        })
     }
 
     /// The content of a side that may not be there.
@@ -156,11 +173,6 @@ impl Reader {
             Some(StateRef::Unspecified) | None => self.drivers.default,
         }
     }
-}
-
-/// What git compares of a submodule.
-fn subproject(file: &File) -> Vec<u8> {
-    format!("Subproject commit {}\n", file.id).into_bytes()
 }
 
 /// How a kind of file is compared (gitattributes(5), "Generating diff text").

@@ -5,14 +5,15 @@
 //! out if it would take too long.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 
 use super::pair::{File, Pair};
 use super::parallel;
-use super::reader::{Differ, Reader};
+use super::reader::{Differ, Kept, Reader};
 use super::similarity::{Fingerprint, score, sizes_rule_out};
 use crate::git::GitError;
 
@@ -25,12 +26,13 @@ const LIMIT: usize = 1000;
 /// So many files with the same content are looked at for one with the same name.
 const MOST_IDENTICAL: usize = 100;
 
-/// Matches deleted with added files in `pairs`: the added one becomes the rename, the deleted one is dropped.
-pub fn find_renames(differ: &Differ, pairs: Vec<Pair>) -> Result<Vec<Pair>, GitError> {
+/// Matches deleted with added files in `pairs`: the added one becomes the rename, the deleted one is dropped. What was read for
+/// that comes along.
+pub fn find_renames(differ: &Differ, pairs: Vec<Pair>) -> Result<(Vec<Pair>, Kept), GitError> {
     let added: Vec<usize> = positions(&pairs, |pair| pair.old.is_none());
     let deleted: Vec<usize> = positions(&pairs, |pair| pair.new.is_none());
     if added.is_empty() || deleted.is_empty() {
-        return Ok(pairs);
+        return Ok((pairs, Kept::default()));
     }
     let file = |&at: &usize| pairs[at].newest();
     let mut matches = Matches {
@@ -40,11 +42,11 @@ pub fn find_renames(differ: &Differ, pairs: Vec<Pair>) -> Result<Vec<Pair>, GitE
         found: vec![None; added.len()],
     };
     matches.by_content();
-    matches.by_name_and_likeness(differ)?;
+    let kept = matches.by_name_and_likeness(differ)?;
     let found: HashMap<usize, (usize, u16)> = std::iter::zip(&added, &matches.found)
         .filter_map(|(&at, found)| found.map(|(old, score)| (at, (deleted[old], score))))
         .collect();
-    Ok(apply(pairs, &found))
+    Ok((apply(pairs, &found), kept))
 }
 
 fn positions(pairs: &[Pair], wanted: impl Fn(&Pair) -> bool) -> Vec<usize> {
@@ -96,33 +98,24 @@ impl Matches<'_> {
         }
     }
 
-    fn by_name_and_likeness(&mut self, differ: &Differ) -> Result<(), GitError> {
+    fn by_name_and_likeness(&mut self, differ: &Differ) -> Result<Kept, GitError> {
         let old: Vec<usize> = (0..self.old.len()).filter(|&at| !self.used[at]).collect();
         let new: Vec<usize> = (0..self.new.len()).filter(|&at| self.found[at].is_none()).collect();
         if old.is_empty() || new.is_empty() {
-            return Ok(());
+            return Ok(Kept::default());
         }
-        let mut reader = differ.reader()?;
-        let old_contents: Vec<Content> = (0..self.old.len()).map(|_| Content::default()).collect();
-        let new_contents: Vec<Content> = (0..self.new.len()).map(|_| Content::default()).collect();
-        self.by_name(&old, &new, &old_contents, &new_contents, &mut reader)?;
+        let contents = Contents::new(self.old.len(), self.new.len());
+        self.by_name(&old, &new, &contents, &mut differ.reader()?)?;
         let old: Vec<usize> = old.into_iter().filter(|&at| !self.used[at]).collect();
         let new: Vec<usize> = new.into_iter().filter(|&at| self.found[at].is_none()).collect();
-        if old.is_empty() || new.is_empty() || old.len() * new.len() > LIMIT * LIMIT {
-            return Ok(());
+        if !old.is_empty() && !new.is_empty() && old.len() * new.len() <= LIMIT * LIMIT {
+            self.by_likeness(&old, &new, &contents, differ)?;
         }
-        self.by_likeness(&old, &new, &old_contents, &new_contents, differ)
+        Ok(contents.into_kept(&self.old, &self.new))
     }
 
     /// Matches files whose name is the only one of its kind among the old and among the new ones.
-    fn by_name(
-        &mut self,
-        old: &[usize],
-        new: &[usize],
-        old_contents: &[Content],
-        new_contents: &[Content],
-        reader: &mut Reader,
-    ) -> Result<(), GitError> {
+    fn by_name(&mut self, old: &[usize], new: &[usize], contents: &Contents, reader: &mut Reader) -> Result<(), GitError> {
         let old_names = unique_names(old, &self.old);
         let new_names = unique_names(new, &self.new);
         for &at in old {
@@ -131,8 +124,12 @@ impl Matches<'_> {
             if self.found[to].is_some() {
                 continue;
             }
-            let sides = ((self.old[at], &old_contents[at]), (self.new[to], &new_contents[to]));
-            let score = likeness(sides.0, sides.1, LEAST_SCORE_FOR_NAME, reader)?;
+            if !self.old[at].is_regular() || !self.new[to].is_regular() {
+                continue;
+            }
+            let old = contents.get(&contents.old[at], self.old[at], reader)?;
+            let new = contents.get(&contents.new[to], self.new[to], reader)?;
+            let score = old.likeness(new, LEAST_SCORE_FOR_NAME);
             if score >= LEAST_SCORE_FOR_NAME {
                 self.record(at, to, score);
             }
@@ -141,29 +138,29 @@ impl Matches<'_> {
     }
 
     /// Matches the most alike files first.
-    fn by_likeness(
-        &mut self,
-        old: &[usize],
-        new: &[usize],
-        old_contents: &[Content],
-        new_contents: &[Content],
-        differ: &Differ,
-    ) -> Result<(), GitError> {
-        let workers = differ.readers(parallel::threads_for(new.len() * old.len(), 64).min(new.len()))?;
-        let best = parallel::map(new, workers, |reader, &to| {
+    fn by_likeness(&mut self, old: &[usize], new: &[usize], contents: &Contents, differ: &Differ) -> Result<(), GitError> {
+        // Each is read and measured once, by one of the threads.
+        let regular = |at: &&usize, files: &[&File]| files[**at].is_regular();
+        let old_files = old.iter().filter(|at| regular(at, &self.old)).map(|&at| (self.old[at], &contents.old[at]));
+        let new_files = new.iter().filter(|at| regular(at, &self.new)).map(|&at| (self.new[at], &contents.new[at]));
+        let files: Vec<_> = old_files.chain(new_files).collect();
+        let workers = differ.readers(parallel::threads_for(files.len(), 8))?;
+        let read = parallel::map(&files, workers, |reader, (file, content)| contents.get(content, file, reader).map(drop));
+        read.into_iter().collect::<Result<(), _>>()?;
+        let threads = parallel::threads_for(new.len() * old.len(), 500).min(new.len());
+        let old_names: Vec<&BStr> = old.iter().map(|&at| name(&self.old[at].path)).collect();
+        let best = parallel::map(new, vec![(); threads], |(), &to| {
+            let new_name = name(&self.new[to].path);
             let mut best = Best::default();
-            for &at in old {
-                let sides = ((self.old[at], &old_contents[at]), (self.new[to], &new_contents[to]));
-                let score = likeness(sides.0, sides.1, LEAST_SCORE, reader)?;
-                let same_name = name(&self.old[at].path) == name(&self.new[to].path);
-                best.offer(Candidate { old: at, new: to, score, same_name });
+            for (&at, old_name) in std::iter::zip(old, &old_names) {
+                // What is no regular file was not read, and is like nothing.
+                let sides = contents.old[at].get().zip(contents.new[to].get());
+                let score = sides.map_or(0, |(old, new)| old.likeness(new, LEAST_SCORE));
+                best.offer(Candidate { old: at, new: to, score, same_name: *old_name == new_name });
             }
-            Ok(best.0)
+            best.0
         });
-        let mut candidates = Vec::with_capacity(new.len() * Best::PLACES);
-        for best in best {
-            candidates.extend(best?.into_iter().flatten());
-        }
+        let mut candidates: Vec<Candidate> = best.into_iter().flatten().flatten().collect();
         candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.rank()));
         for candidate in candidates {
             let free = self.found[candidate.new].is_none() && !self.used[candidate.old];
@@ -219,45 +216,57 @@ impl Best {
     }
 }
 
-/// What is known of a file's content; read at most once.
-#[derive(Default)]
-struct Content {
-    size: OnceLock<u64>,
-    fingerprint: OnceLock<Fingerprint>,
+/// What was measured of the files of both sides; none of those that were not read.
+struct Contents {
+    old: Vec<OnceLock<Measured>>,
+    new: Vec<OnceLock<Measured>>,
+    /// Bytes that may still be kept.
+    room: AtomicUsize,
 }
 
-impl Content {
-    fn size(&self, file: &File, reader: &mut Reader) -> Result<u64, GitError> {
-        if let Some(&size) = self.size.get() {
-            return Ok(size);
-        }
-        let size = reader.size(file)?;
-        Ok(*self.size.get_or_init(|| size))
+/// A file's content, measured for comparisons with many others.
+struct Measured {
+    size: u64,
+    fingerprint: Fingerprint,
+    /// The content itself, if there was room for it.
+    bytes: Option<Arc<Vec<u8>>>,
+}
+
+/// So many bytes are kept for whoever reads the same files after this.
+const MOST_KEPT: usize = 64 << 20;
+
+impl Contents {
+    fn new(old: usize, new: usize) -> Self {
+        let places = |count| (0..count).map(|_| OnceLock::new()).collect();
+        Contents { old: places(old), new: places(new), room: AtomicUsize::new(MOST_KEPT) }
     }
 
-    fn fingerprint(&self, file: &File, reader: &mut Reader) -> Result<&Fingerprint, GitError> {
-        if let Some(fingerprint) = self.fingerprint.get() {
-            return Ok(fingerprint);
+    fn get<'c>(&self, place: &'c OnceLock<Measured>, file: &File, reader: &mut Reader) -> Result<&'c Measured, GitError> {
+        if let Some(known) = place.get() {
+            return Ok(known);
         }
         let content = reader.read(file)?;
-        let fingerprint = Fingerprint::of(content.bytes(), !content.is_binary());
-        Ok(self.fingerprint.get_or_init(|| fingerprint))
+        let size = content.bytes().len();
+        let fits = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(size)).is_ok();
+        let measured = Measured {
+            size: content.size(),
+            fingerprint: Fingerprint::of(content.bytes(), !content.is_binary()),
+            bytes: fits.then(|| content.shared()),
+        };
+        Ok(place.get_or_init(|| measured))
+    }
+
+    fn into_kept(self, old: &[&File], new: &[&File]) -> Kept {
+        let files = std::iter::zip(old, self.old).chain(std::iter::zip(new, self.new));
+        files.filter_map(|(file, measured)| Some((file.id, measured.into_inner()?.bytes?))).collect()
     }
 }
 
-fn likeness(
-    (old, old_content): (&File, &Content),
-    (new, new_content): (&File, &Content),
-    least: u16,
-    reader: &mut Reader,
-) -> Result<u16, GitError> {
-    if !old.is_regular() || !new.is_regular() {
-        return Ok(0);
+impl Measured {
+    fn likeness(&self, new: &Measured, least: u16) -> u16 {
+        if sizes_rule_out(self.size, new.size, least) {
+            return 0;
+        }
+        score((self.size, &self.fingerprint), (new.size, &new.fingerprint))
     }
-    let (old_size, new_size) = (old_content.size(old, reader)?, new_content.size(new, reader)?);
-    if sizes_rule_out(old_size, new_size, least) {
-        return Ok(0);
-    }
-    let fingerprints = (old_content.fingerprint(old, reader)?, new_content.fingerprint(new, reader)?);
-    Ok(score((old_size, fingerprints.0), (new_size, fingerprints.1)))
 }

@@ -1,5 +1,7 @@
 //! How alike two files are, as git measures it: by the share of lines they have in common, wherever those stand.
 
+use gix::bstr::ByteSlice;
+
 use super::pair::Pair;
 
 /// A file's content as a bag of chunks: a chunk is a line, or 64 bytes of a longer one.
@@ -11,29 +13,25 @@ pub struct Fingerprint {
 /// The number of different hashes. Chunks with equal hashes count as equal, so a different number gives different results.
 const HASHES: u32 = 107_927;
 /// Longest chunk.
-const CHUNK: u32 = 64;
+const CHUNK: usize = 64;
 
 impl Fingerprint {
     /// Measures `bytes`; in a text, a carriage return before a line feed does not count.
     pub fn of(bytes: &[u8], is_text: bool) -> Fingerprint {
         let mut chunks = Vec::with_capacity(bytes.len() / 32 + 1);
-        let (mut high, mut low, mut size) = (0_u32, 0_u32, 0_u32);
-        for (at, &byte) in bytes.iter().enumerate() {
-            if is_text && byte == b'\r' && bytes.get(at + 1) == Some(&b'\n') {
-                continue;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (line, after) = rest.split_at(rest.find_byte(b'\n').map_or(rest.len(), |end| end + 1));
+            rest = after;
+            match line.strip_suffix(b"\r\n").filter(|_| is_text) {
+                None => line.chunks(CHUNK).for_each(|chunk| chunks.push(measure(chunk, &[]))),
+                // The line feed belongs to the last chunk, or is one of its own.
+                Some(text) => {
+                    let whole = text.len() / CHUNK * CHUNK;
+                    text[..whole].chunks(CHUNK).for_each(|chunk| chunks.push(measure(chunk, &[])));
+                    chunks.push(measure(&text[whole..], b"\n"));
+                }
             }
-            // The two words turn by seven bits as one, and the byte is added to the first.
-            let carried = high >> 25;
-            high = ((high << 7) ^ (low >> 25)).wrapping_add(u32::from(byte));
-            low = (low << 7) ^ carried;
-            size += 1;
-            if size == CHUNK || byte == b'\n' {
-                chunks.push((hash(high, low), size));
-                (high, low, size) = (0, 0, 0);
-            }
-        }
-        if size > 0 {
-            chunks.push((hash(high, low), size));
         }
         chunks.sort_unstable_by_key(|&(hash, _)| hash);
         chunks.dedup_by(|later, first| {
@@ -48,19 +46,29 @@ impl Fingerprint {
 
     /// How many bytes of this file are in `other` too.
     fn shared_with(&self, other: &Fingerprint) -> u64 {
-        let mut shared = 0;
-        let mut others = other.chunks.iter().peekable();
-        for &(hash, size) in &self.chunks {
-            while others.next_if(|other| other.0 < hash).is_some() {}
-            if let Some(&(_, other_size)) = others.next_if(|other| other.0 == hash) {
-                shared += u64::from(size.min(other_size));
-            }
+        let (ours, theirs) = (&self.chunks, &other.chunks);
+        let (mut i, mut j, mut shared) = (0, 0, 0);
+        // Without branches: which side comes next cannot be predicted.
+        while i < ours.len() && j < theirs.len() {
+            let (a, b) = (ours[i], theirs[j]);
+            shared += if a.0 == b.0 { u64::from(a.1.min(b.1)) } else { 0 };
+            i += usize::from(a.0 <= b.0);
+            j += usize::from(b.0 <= a.0);
         }
         shared
     }
 }
 
-fn hash(high: u32, low: u32) -> u32 {
+/// Hash and size of a chunk in two pieces.
+fn measure(first: &[u8], last: &[u8]) -> (u32, u32) {
+    // Two words turn by seven bits as one, and the byte is added to the first.
+    let add = |state: u64, &byte: &u8| state.rotate_left(7).wrapping_add(u64::from(byte) << 32);
+    let state = last.iter().fold(first.iter().fold(0, add), add);
+    (hash(state), (first.len() + last.len()) as u32)
+}
+
+fn hash(state: u64) -> u32 {
+    let (high, low) = ((state >> 32) as u32, state as u32);
     high.wrapping_add(low.wrapping_mul(0x61)) % HASHES
 }
 

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use super::{Comparison, Format};
+use super::{Comparison, Format, Scope};
 use crate::git::{Objects, Repo};
 use crate::ops::testing::git;
 
@@ -42,9 +42,14 @@ impl TwoCommits {
 
     /// Our comparison of the two commits.
     pub(crate) fn compare(&self, pathspecs: &[&str]) -> Comparison {
-        let trees = (self.repo.tree_named("old").unwrap(), self.repo.tree_named("new").unwrap());
         let pathspecs = pathspecs.iter().map(|spec| (*spec).into()).collect();
-        Comparison::new(&self.repo, Objects::new(self.repo.gix(), Default::default()), trees, pathspecs).unwrap()
+        self.compare_in(Scope { pathspecs, ..Scope::default() })
+    }
+
+    /// The same for any scope.
+    pub(crate) fn compare_in(&self, scope: Scope) -> Comparison {
+        let trees = (self.repo.tree_named("old").unwrap(), self.repo.tree_named("new").unwrap());
+        Comparison::new(&self.repo, Objects::new(self.repo.gix(), Default::default()), trees, scope).unwrap()
     }
 
     /// Our patch.

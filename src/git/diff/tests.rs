@@ -1,7 +1,7 @@
 //! Patches, counts and renames, with `git diff` as the judge.
 
 use super::testing::{Dice, TwoCommits, assert_same_lines, moved_files, odd_files, remove, write};
-use super::{Count, Format, Pair, Palette, Status, Whitespace};
+use super::{Count, Format, Pair, Palette, Renames, Scope, Status, Whitespace};
 use crate::ops::testing::git;
 
 /// Every way to show a difference, with the options that make git do the same.
@@ -192,6 +192,17 @@ fn generated_renames_are_the_ones_git_finds() {
         assert_eq!(renames(commits.compare(&[]).pairs()), judged, "seed {seed}");
         assert_same_lines(&commits.patch(&Format::default()), &commits.judge(&[]), &format!("seed {seed}"));
     }
+}
+
+#[test]
+fn renames_are_not_looked_for_on_demand() {
+    let commits = moved_files(&mut Dice::new(1));
+    let scope = Scope { renames: Renames::Ignore, ..Scope::default() };
+
+    let pairs = commits.compare_in(scope).pairs().len();
+
+    assert_eq!(pairs, commits.judge(&["--name-only", "--no-renames"]).lines().count());
+    assert!(pairs > commits.compare(&[]).pairs().len());
 }
 
 #[test]

@@ -17,10 +17,20 @@ pub struct Tokens {
 
 impl Tokens {
     /// Numbers the lines of both texts.
-    pub fn of(old: &Text<'_>, new: &Text<'_>, whitespace: Whitespace) -> Tokens {
-        let mut table = Table::new(old.len() + new.len(), whitespace);
-        let old_tokens: Vec<u32> = (0..old.len()).map(|number| table.token(old.line(number))).collect();
-        let new_tokens: Vec<u32> = (0..new.len()).map(|number| table.token(new.line(number))).collect();
+    pub fn of<'a>(old: &Text<'a>, new: &Text<'a>, whitespace: Whitespace) -> Tokens {
+        // Most lines stand at the same place from the beginning or the end; those are looked up once for both.
+        let shorter = old.len().min(new.len());
+        let head = (0..shorter).take_while(|&at| old.line(at) == new.line(at)).count();
+        let from_end = |text: &Text<'a>, at: usize| text.line(text.len() - 1 - at);
+        let tail = (0..shorter - head).take_while(|&at| from_end(old, at) == from_end(new, at)).count();
+        let (old_end, new_end) = (old.len() - tail, new.len() - tail);
+        let mut table = Table::new(old_end + new.len() - head, whitespace);
+        let mut old_tokens = Vec::with_capacity(old.len());
+        let mut new_tokens = Vec::with_capacity(new.len());
+        old_tokens.extend((0..old_end).map(|at| table.token(old.line(at))));
+        new_tokens.extend_from_slice(&old_tokens[..head]);
+        new_tokens.extend((head..new.len()).map(|at| table.token(new.line(at))));
+        old_tokens.extend_from_slice(&new_tokens[new_end..]);
         let count = |tokens: &[u32]| {
             let mut counts = vec![0; table.lines.len()];
             for &token in tokens {
