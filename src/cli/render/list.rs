@@ -41,7 +41,8 @@ const GAP: usize = 2;
 /// One column but the last. The cells stand one after the other in one text: a long list has many.
 struct Column {
     text: String,
-    ends: Vec<usize>,
+    /// Where each cell ends in the text, and how many columns of the terminal it takes.
+    cells: Vec<(usize, usize)>,
     width: usize,
     content: Content,
     style: fn(&Styles) -> Style,
@@ -65,24 +66,22 @@ impl Column {
         style: fn(&Styles) -> Style,
         mut cell: impl FnMut(&mut String, &Checkpoint),
     ) -> Column {
-        let mut column = Column { text: String::new(), ends: Vec::with_capacity(checkpoints.len()), width: 0, content, style };
+        let mut column = Column { text: String::new(), cells: Vec::with_capacity(checkpoints.len()), width: 0, content, style };
         for checkpoint in checkpoints {
             let start = column.text.len();
             cell(&mut column.text, checkpoint);
-            column.ends.push(column.text.len());
-            column.width = column.width.max(display_width(&column.text[start..]));
+            let width = display_width(&column.text[start..]);
+            column.cells.push((column.text.len(), width));
+            column.width = column.width.max(width);
         }
         column
     }
 
-    fn cell(&self, at: usize) -> &str {
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.text[start..self.ends[at]]
-    }
-
     fn write(&self, out: &mut dyn Write, at: usize, style: Style) -> io::Result<()> {
-        let cell = self.cell(at);
-        let blank = self.width.saturating_sub(display_width(cell));
+        let start = if at == 0 { 0 } else { self.cells[at - 1].0 };
+        let (end, width) = self.cells[at];
+        let cell = &self.text[start..end];
+        let blank = self.width.saturating_sub(width);
         let (before, after) = match self.content {
             Content::Text => (0, blank),
             Content::Count | Content::Lines => (blank, 0),
