@@ -6,6 +6,15 @@
 
 use std::io;
 
+/// True if a test asked for a file system that can only do plain renames (`plain:1`).
+#[inline]
+pub fn only_plain_renames() -> bool {
+    #[cfg(debug_assertions)]
+    return active::is_ordered("plain");
+    #[cfg(not(debug_assertions))]
+    false
+}
+
 /// Passes one place. Fails or ends the process if a test asked for it.
 #[inline]
 pub fn point() -> io::Result<()> {
@@ -23,11 +32,19 @@ mod active {
     static PASSED: AtomicUsize = AtomicUsize::new(0);
     static ORDERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
-    pub(super) fn point() -> io::Result<()> {
-        let orders = ORDERS.get_or_init(|| {
+    fn orders() -> &'static [(String, String)] {
+        ORDERS.get_or_init(|| {
             let text = crate::sys::env::text("GIT_CHECKPOINT_FAULT").unwrap_or_default();
             text.split(',').filter_map(|order| order.split_once(':')).map(|(what, n)| (what.into(), n.into())).collect()
-        });
+        })
+    }
+
+    pub(super) fn is_ordered(what: &str) -> bool {
+        orders().iter().any(|order| order.0 == what)
+    }
+
+    pub(super) fn point() -> io::Result<()> {
+        let orders = orders();
         if orders.is_empty() {
             return Ok(());
         }
@@ -39,7 +56,7 @@ mod active {
         if what == "count" {
             return std::fs::write(value, passed.to_string());
         }
-        if value.parse() != Ok(passed) {
+        if what == "plain" || value.parse() != Ok(passed) {
             return Ok(());
         }
         match what {

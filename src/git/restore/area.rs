@@ -54,8 +54,16 @@ impl Areas {
         Ok(Areas { folder, folders })
     }
 
-    /// Decides where the parts of each of `ops` are kept, and makes the folders that are needed.
-    pub(super) fn assign(&mut self, repo: &Repo, top: &Top, key: &str, ops: &mut [Op]) -> Result<(), GitError> {
+    /// Decides where the parts of each of `ops` are kept, and makes the folders that are needed. A folder in the worktree is
+    /// announced before it is made, so that it can be found by whoever has to clear it away.
+    pub(super) fn assign(
+        &mut self,
+        repo: &Repo,
+        top: &Top,
+        key: &str,
+        ops: &mut [Op],
+        announce: &mut dyn FnMut(&BStr) -> Result<(), GitError>,
+    ) -> Result<(), GitError> {
         let home = Reach::of(self.folders[0].1.as_fd()).map_err(|error| GitError::io("look at", &self.folder, error))?;
         let mut reaches: Vec<Reach> = vec![home];
         let mut known: HashMap<BString, usize> = HashMap::new();
@@ -70,7 +78,10 @@ impl Areas {
             op.area = match reaches.iter().position(|known| *known == reach) {
                 Some(area) => area,
                 None => {
-                    self.make_folder(repo, top, directory.as_bstr(), reach, key)?;
+                    let (parent, name) = place_folder(top, directory.as_bstr(), reach, key);
+                    let path = if parent.is_empty() { name.clone().into() } else { format_path(&parent, &name) };
+                    announce(path.as_bstr())?;
+                    self.make_folder(repo, top, parent.as_bstr(), &name, path)?;
                     reaches.push(reach);
                     reaches.len() - 1
                 }
@@ -80,22 +91,8 @@ impl Areas {
         Ok(())
     }
 
-    fn make_folder(&mut self, repo: &Repo, top: &Top, below: &BStr, reach: Reach, key: &str) -> Result<(), GitError> {
-        let mut highest = below.to_owned();
-        let mut directory = below;
-        while !directory.is_empty() {
-            directory = split(directory).0;
-            let usable = top.directory(directory).is_ok_and(|handle| {
-                Reach::of(handle.as_fd()).is_ok_and(|found| found == reach)
-                    && accessat(&*handle, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
-            });
-            if usable {
-                highest = directory.to_owned();
-            }
-        }
-        let name = format!(".git-checkpoint-{key}");
-        let path = if highest.is_empty() { BString::from(name.as_str()) } else { format_path(&highest, &name) };
-        let made = top.directory(highest.as_bstr()).and_then(|handle| {
+    fn make_folder(&mut self, repo: &Repo, top: &Top, parent: &BStr, name: &str, path: BString) -> Result<(), GitError> {
+        let made = top.directory(parent).and_then(|handle| {
             fault::point()?;
             Ok(make_in(&handle, name.as_bytes())?)
         });
@@ -122,23 +119,30 @@ impl Areas {
         }
     }
 
-    /// The folders in the worktree.
-    pub(super) fn others(&self) -> Vec<BString> {
-        self.folders[1..].iter().map(|(path, _)| path.clone()).collect()
-    }
-
     /// Removes the folders with all that is kept in them.
-    pub(super) fn discard(self, top: &Path, ops: &[Op]) {
-        for op in ops.iter().filter(|op| op.area != 0) {
-            for name in [op.new_slot(), op.old_slot()] {
-                let _ = unlinkat(self.of(op), &*name, AtFlags::empty());
-            }
-        }
+    pub(super) fn discard(self, top: &Path) {
         for (path, _) in &self.folders[1..] {
-            let _ = std::fs::remove_dir(top.join(os_path(path)));
+            let _ = std::fs::remove_dir_all(top.join(os_path(path)));
         }
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// The highest directory that `reach` extends to and that can be written, and a name for a folder in it.
+fn place_folder(top: &Top, below: &BStr, reach: Reach, key: &str) -> (BString, String) {
+    let mut highest = below.to_owned();
+    let mut directory = below;
+    while !directory.is_empty() {
+        directory = split(directory).0;
+        let usable = top.directory(directory).is_ok_and(|handle| {
+            Reach::of(handle.as_fd()).is_ok_and(|found| found == reach)
+                && accessat(&*handle, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+        });
+        if usable {
+            highest = directory.to_owned();
+        }
+    }
+    (highest, format!(".git-checkpoint-{key}"))
 }
 
 fn format_path(directory: &BString, name: &str) -> BString {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
-use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
+use rustix::fs::{FileType, Mode, OFlags, openat};
 use serde::{Deserialize, Serialize};
 
 use super::dirs::Top;
@@ -20,7 +20,7 @@ use super::op::Op;
 use super::stage::{hash_blob, is_blob};
 use crate::git::filter::Filters;
 use crate::git::ignore::files_above;
-use crate::git::{GitError, Objects, Repo, os_path};
+use crate::git::{GitError, Objects, Repo};
 use crate::sys::fault;
 
 const LIST: &str = "list.json";
@@ -177,7 +177,8 @@ impl Worker<'_> {
             let unusual = self.usual.is_some_and(|(plain, executable)| permissions != plain && permissions != executable);
             let mut original = Original { path: op.path.clone(), blob, mode: permissions, content: None, hash: None };
             if self.filtered {
-                let bytes = self.read(&top, op)?;
+                // One that is gone or closed by now is found when it is to be moved.
+                let Ok(bytes) = read(&top, op) else { continue };
                 let filters = match &mut filters {
                     Some(filters) => filters,
                     none => {
@@ -198,20 +199,16 @@ impl Worker<'_> {
         }
         Ok(originals)
     }
+}
 
-    /// The bytes of the file as it is now; that it did not change since the capture is checked when it is moved.
-    fn read(&self, top: &Top, op: &Op) -> Result<Vec<u8>, GitError> {
-        let read = || -> std::io::Result<Vec<u8>> {
-            let (parent, name) = top.parent(op.path.as_bstr())?;
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let mut file = File::from(openat(&*parent, name, flags, Mode::empty())?);
-            let size = usize::try_from(fstat(&file)?.st_size).unwrap_or_default();
-            let mut bytes = Vec::with_capacity(size + 1);
-            file.read_to_end(&mut bytes)?;
-            Ok(bytes)
-        };
-        read().map_err(|source| GitError::io("read", self.repo.top().join(os_path(&op.path)), source))
-    }
+/// The bytes of the file as it is now; that it did not change since the capture is checked when it is moved.
+fn read(top: &Top, op: &Op) -> std::io::Result<Vec<u8>> {
+    let (parent, name) = top.parent(op.path.as_bstr())?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut file = File::from(openat(&*parent, name, flags, Mode::empty())?);
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// True if the filters make these bytes from the blob.

@@ -11,7 +11,7 @@ use super::session::{Applied, ApplyError, Parts, change, finish_change, is_publi
 use super::stage::{Failures, Sink, Stager};
 use crate::git::index_edit::Source;
 use crate::git::lock::WorktreeLock;
-use crate::git::{GitError, Objects, Repo};
+use crate::git::{GitError, Objects, Repo, os_path};
 use crate::model::Millis;
 use crate::sys::fault;
 
@@ -51,7 +51,11 @@ fn clear_prepared(repo: &Repo) -> Result<(), GitError> {
         && !journal.process.is_alive()
     {
         remove_stale(repo, &journal)?;
-        Parts::of_dead(repo, journal)?.end(repo)?;
+        for path in &journal.areas {
+            let _ = std::fs::remove_dir_all(repo.top().join(os_path(path)));
+        }
+        Journal::remove(repo)?;
+        sweep(repo);
     }
     Ok(())
 }

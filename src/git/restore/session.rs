@@ -98,7 +98,7 @@ impl Session {
         let lock = match IndexLock::prepare(repo, &folder) {
             Ok(lock) => lock,
             Err(error) => {
-                areas.discard(&top, &[]);
+                areas.discard(&top);
                 return Err(error);
             }
         };
@@ -124,9 +124,13 @@ impl Session {
     ) -> Result<Failures, GitError> {
         let Contents { tree, before, attributes, originals } = *contents;
         let top = open_top(repo)?;
-        let areas = self.parts.areas.as_mut().expect("the folders are there until the restore ends");
-        areas.assign(repo, &top, &self.parts.journal.key, &mut plan.ops)?;
-        self.parts.journal.areas = areas.others();
+        let Parts { journal, areas, .. } = &mut self.parts;
+        let areas = areas.as_mut().expect("the folders are there until the restore ends");
+        let key = journal.key.clone();
+        areas.assign(repo, &top, &key, &mut plan.ops, &mut |path| {
+            journal.areas.push(path.to_owned());
+            journal.write(repo)
+        })?;
         let stager = Stager { repo, tree, attributes, sink: Sink::Areas(areas), originals };
         let failures = stager.run(objects, &mut plan.ops)?;
         if failures.is_empty() {
@@ -281,7 +285,7 @@ impl Drop for Parts {
             let _ = std::fs::remove_file(path);
         }
         if let Some(areas) = self.areas.take() {
-            areas.discard(&self.top, &self.journal.ops);
+            areas.discard(&self.top);
         }
     }
 }

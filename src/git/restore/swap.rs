@@ -28,6 +28,9 @@ pub(super) enum Exchange {
 
 /// Lets the files at `a` and `b` change places in one step.
 pub(super) fn exchange(a: At<'_>, b: At<'_>) -> io::Result<Exchange> {
+    if fault::only_plain_renames() {
+        return Ok(Exchange::Unsupported);
+    }
     fault::point()?;
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     {
@@ -48,6 +51,9 @@ pub(super) fn exchange(a: At<'_>, b: At<'_>) -> io::Result<Exchange> {
 /// Moves the file at `from` to `to`, where nothing may be.
 pub(super) fn move_new(from: At<'_>, to: At<'_>) -> io::Result<()> {
     fault::point()?;
+    if fault::only_plain_renames() {
+        return move_new_by_link(from, to);
+    }
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     {
         use rustix::fs::{RenameFlags, renameat_with};
@@ -62,7 +68,10 @@ pub(super) fn move_new(from: At<'_>, to: At<'_>) -> io::Result<()> {
 /// As [`move_new`], by a second name that is there for a moment.
 fn move_new_by_link(from: At<'_>, to: At<'_>) -> io::Result<()> {
     match linkat(from.dir, from.name, to.dir, to.name, AtFlags::empty()) {
-        Ok(()) => Ok(unlinkat(from.dir, from.name, AtFlags::empty())?),
+        Ok(()) => {
+            fault::point()?;
+            Ok(unlinkat(from.dir, from.name, AtFlags::empty())?)
+        }
         Err(error) if is_unsupported(error) || matches!(error, Errno::PERM | Errno::OPNOTSUPP | Errno::MLINK) => {
             match statat(to.dir, to.name, AtFlags::SYMLINK_NOFOLLOW) {
                 Err(Errno::NOENT) => Ok(renameat(from.dir, from.name, to.dir, to.name)?),

@@ -151,7 +151,8 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         attributes: attributes(task),
         originals: &Originals::of(&context.repo, task.target.id.as_str()),
     };
-    let failures = session.stage(&context.repo, &objects, plan, &contents)?;
+    let nothing_changed = |error: GitError| Error::TakenBack { source: Box::new(error.into()), left: Vec::new() };
+    let failures = session.stage(&context.repo, &objects, plan, &contents).map_err(nothing_changed)?;
     if !failures.is_empty() {
         let blockers = obstacles::blockers_of_failures(&failures);
         return Ok(RestoreOutcome { status: RestoreStatus::Refused, blockers, ..outcome });
