@@ -282,8 +282,8 @@ impl Work<'_> {
                 Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NOTEMPTY | Errno::EXIST)) => {
                     return Err(Stopped::Changed(path.to_owned()));
                 }
-                // On a second run the new file may be there already.
-                Err(error) if Errno::from_io_error(&error) == Some(Errno::NOTDIR) => {}
+                // On a second run the new file or link may be there already, here or above.
+                Err(error) if is_absent(&error) => {}
                 Err(error) => return Err(self.stopped(path, error)),
             }
         }
