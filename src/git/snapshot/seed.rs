@@ -5,6 +5,7 @@ use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Mode, Stage};
 use gix::index::{Entry, State};
 
+use super::resolve::is_rules;
 use super::stat_cache::{
     DirRef, DirStat, FileRef, Header, INDEX_STAT, KEEP_IF_ABSENT, RECHECK, Record, RecordKind, StatCache, StatCacheWriter,
     TRACKED,
@@ -106,7 +107,8 @@ impl Seeder<'_> {
             name: name.to_owned(),
             kind,
             flags: TRACKED | INDEX_STAT | keep | recheck,
-            stat: stat.unwrap_or_default(),
+            // Rules that the cache was made without are to be met as news on the walk: what it knows does not hold under them.
+            stat: stat.filter(|_| self.cache.is_none() || !is_rules(name)).unwrap_or_default(),
             id: entry.id,
         }
     }
