@@ -115,8 +115,9 @@ impl Taker<'_> {
             other => {
                 let state = lazy.get()?;
                 let stamp = other.as_ref().map_or(self.stamp_ns, |(_, header)| header.stamp_ns);
-                let reread = !repo.config().stat_cache;
-                let seeded = seed::seed(other.as_ref().map(|(cache, _)| cache), &state, &self.header(None, Vec::new()), reread);
+                let modes = repo.gix().config_snapshot().boolean("core.fileMode").unwrap_or(true);
+                let trust = seed::Trust { stats: repo.config().stat_cache, modes };
+                let seeded = seed::seed(other.as_ref().map(|(cache, _)| cache), &state, &self.header(None, Vec::new()), trust);
                 lazy = LazyIndex::ready(repo, state);
                 (seeded, stamp, None)
             }

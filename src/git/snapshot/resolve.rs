@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gix::ObjectId;
-use gix::bstr::{BStr, BString};
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::index::entry::Flags;
 
 use super::judge::Judge;
 use super::stat_cache::{DirStat, KEEP_IF_ABSENT, Record, StatCache};
@@ -253,7 +254,7 @@ impl<'a> Shared<'a> {
         let state = if self.from_cache && !self.cache.index_has_rules() {
             Arc::new(gix::index::State::new(self.cache.hash()))
         } else {
-            self.index.get()?
+            Arc::new(rules_not_checked_out(&*self.index.get()?))
         };
         Ok(self.rules.get_or_init(|| state).clone())
     }
@@ -308,6 +309,19 @@ impl<'a> Shared<'a> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An index of the rule files that are not to be on disk. One that was deleted is not among them: a checkpoint does not have it
+/// either, and what is recorded under its rules would not come back.
+fn rules_not_checked_out(index: &gix::index::State) -> gix::index::State {
+    let mut rules = gix::index::State::new(index.object_hash());
+    for entry in index.entries().iter().filter(|entry| entry.flags.contains(Flags::SKIP_WORKTREE)) {
+        let path = entry.path(index);
+        if is_rules(path.rsplit_once_str("/").map_or(path, |(_, name)| name.as_bstr())) {
+            rules.dangerously_push_entry(entry.stat, entry.id, Flags::SKIP_WORKTREE, entry.mode, path);
+        }
+    }
+    rules
 }
 
 /// True for the names of files that hold ignore rules or attributes.

@@ -14,8 +14,8 @@ use crate::git::index::{join, known_trees};
 use crate::git::stat::{FileStat, settled};
 
 /// Merges `cache` (if there is one that can be trusted) with the index. A tracked file whose stat matches its index entry
-/// has the entry's object, as git itself would have it; `reread` distrusts every stat.
-pub(super) fn seed(cache: Option<&StatCache>, state: &State, header: &Header, reread: bool) -> StatCache {
+/// has the entry's object, as git itself would have it.
+pub(super) fn seed(cache: Option<&StatCache>, state: &State, header: &Header, trust: Trust) -> StatCache {
     let nodes = Nodes::of(state);
     let mut seeder = Seeder {
         cache,
@@ -23,11 +23,20 @@ pub(super) fn seed(cache: Option<&StatCache>, state: &State, header: &Header, re
         nodes: &nodes,
         known: if cache.is_none() { known_trees(state) } else { Default::default() },
         index_time: state.timestamp().unix_seconds() * 1_000_000_000 + i64::from(state.timestamp().nanoseconds()),
-        reread,
+        trust,
         writer: StatCacheWriter::new(state.object_hash(), cache),
     };
     seeder.directory(BStr::new(""), cache.map(|cache| cache.dir(0)), Some(0));
     seeder.writer.finish(header, 0)
+}
+
+/// What is taken from the file system's word.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Trust {
+    /// A file whose stat is the same has the same content.
+    pub(super) stats: bool,
+    /// The executable bit means something (`core.fileMode`); else that of the index counts.
+    pub(super) modes: bool,
 }
 
 struct Seeder<'a> {
@@ -36,7 +45,7 @@ struct Seeder<'a> {
     nodes: &'a Nodes,
     known: std::collections::HashMap<BString, ObjectId>,
     index_time: i64,
-    reread: bool,
+    trust: Trust,
     writer: StatCacheWriter,
 }
 
@@ -57,7 +66,7 @@ impl Seeder<'_> {
         let tree = match cached {
             Some(dir) if same => dir.tree(),
             Some(_) => None,
-            None if self.reread => None,
+            None if !self.trust.stats => None,
             None => self.known.get(path).copied(),
         };
         self.writer.end_dir(place, tree.as_deref());
@@ -98,6 +107,8 @@ impl Seeder<'_> {
             && recheck == 0
             && matches!(old.kind, RecordKind::File | RecordKind::Executable | RecordKind::Link)
         {
+            let is_file = |kind| matches!(kind, RecordKind::File | RecordKind::Executable);
+            let old = if self.trust.modes || !(is_file(old.kind) && is_file(kind)) { old } else { Record { kind, ..old } };
             let clean = stat.is_some_and(|stat| old.kind == kind && same_in_index(&stat, &old.stat));
             let id = if clean { entry.id } else { old.id };
             let full = if old.flags & INDEX_STAT == 0 { 0 } else { INDEX_STAT };
@@ -115,7 +126,7 @@ impl Seeder<'_> {
 
     /// The stat in an index entry, if a file with that stat is proven to have the entry's content.
     fn entry_stat(&self, entry: &Entry) -> Option<FileStat> {
-        let uncertain = entry.flags.contains(Flags::INTENT_TO_ADD) || entry.stage() != Stage::Unconflicted || self.reread;
+        let uncertain = entry.flags.contains(Flags::INTENT_TO_ADD) || entry.stage() != Stage::Unconflicted || !self.trust.stats;
         let nanos = |time: gix::index::entry::stat::Time| i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs);
         let (mtime_ns, ctime_ns) = (nanos(entry.stat.mtime), nanos(entry.stat.ctime));
         // Only the modification time counts against the index's own: a rename or chmod long after says nothing of content.
