@@ -13,6 +13,12 @@ pub struct Args {
 }
 
 /// Runs `completions`.
-pub fn run(_args: &Args, _ui: &mut Ui) -> Result<Exit, Failure> {
-    Err(Failure::NotAvailable("completions"))
+pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let script = match args.shell.as_str() {
+        "bash" => include_str!("../../completions/git-checkpoint.bash"),
+        "zsh" => include_str!("../../completions/_git-checkpoint"),
+        _ => include_str!("../../completions/git-checkpoint.fish"),
+    };
+    ui.out().write_all(script.as_bytes())?;
+    Ok(Exit::Done)
 }
