@@ -1,0 +1,235 @@
+//! Damage and bad input: one sentence, the right exit code, nothing changed.
+
+use crate::support::{RepoState, TestRepo};
+
+/// A repository with checkpoint `A` and a change made since.
+fn saved() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.write("f", "two\n");
+    repo.write("k", "k\n");
+    repo.run(["add", "k"]);
+    repo.save("A");
+    repo.write("f", "three\n");
+    repo.write("k", "k3\n");
+    repo
+}
+
+fn database(repo: &TestRepo) -> std::path::PathBuf {
+    repo.common_dir().join("checkpoint/checkpoints.db")
+}
+
+/// Removes the database with the files that SQLite keeps beside it.
+fn remove_database(repo: &TestRepo) {
+    for suffix in ["", "-wal", "-shm"] {
+        let file = format!("{}{suffix}", database(repo).display());
+        if std::fs::exists(&file).unwrap() {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+}
+
+/// Takes an object out of the repository, however it is stored.
+fn lose_object(repo: &TestRepo, object: &str) {
+    let objects = repo.common_dir().join("objects");
+    let packs = repo.env().root().join("packs");
+    std::fs::rename(objects.join("pack"), &packs).unwrap();
+    std::fs::create_dir(objects.join("pack")).unwrap();
+    for pack in
+        packs.read_dir().unwrap().map(|item| item.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "pack"))
+    {
+        let unpack = repo.command("git").args(["unpack-objects", "-q"]).stdin(std::fs::File::open(pack).unwrap()).status();
+        assert!(unpack.unwrap().success());
+    }
+    std::fs::remove_file(objects.join(&object[..2]).join(&object[2..])).unwrap();
+    assert_ne!(repo.try_git(["cat-file", "-e", object]).code(), Some(0));
+}
+
+#[test]
+fn a_missing_blob_is_found_before_anything_changes() {
+    let repo = saved();
+    let blob = repo.rev(&format!("{}:f", repo.tree("A"))).unwrap();
+    lose_object(&repo, &blob);
+    let before = RepoState::of(&repo);
+
+    let blockers = repo.blockers(&["restore", "--yes", "A"]);
+
+    assert_eq!(blockers, ["objects-missing"]);
+    before.assert_same(&RepoState::of(&repo));
+}
+
+#[test]
+fn a_missing_tree_is_found_before_anything_changes() {
+    let repo = saved();
+    let tree = repo.field("A", "tree");
+    lose_object(&repo, &tree);
+    let before = RepoState::of(&repo);
+
+    assert_eq!(repo.blockers(&["restore", "--yes", "A"]), ["objects-missing"]);
+
+    before.assert_same(&RepoState::of(&repo));
+    repo.save("B");
+}
+
+#[test]
+fn a_missing_commit_whose_tree_is_there_does_not_lose_the_work() {
+    let repo = saved();
+    let commit = repo.field("A", "commit");
+    lose_object(&repo, &commit);
+
+    repo.restore("A");
+
+    assert_eq!((repo.read("f"), repo.read("k")), ("two\n".into(), "k\n".into()));
+}
+
+#[test]
+fn a_missing_blob_that_the_restore_does_not_need_is_no_hindrance() {
+    let repo = saved();
+    repo.write("other", "x\n");
+    repo.save("B");
+    let unneeded = repo.rev(&format!("{}:other", repo.tree("B"))).unwrap();
+    lose_object(&repo, &unneeded);
+    repo.remove("other");
+
+    repo.restore("A");
+
+    assert_eq!(repo.read("f"), "two\n");
+}
+
+#[test]
+fn a_lost_database_is_rebuilt_from_the_refs() {
+    let repo = saved();
+    let fields = ["id", "commit", "tree", "kind", "name", "subject", "created", "head", "branch"];
+    let before = fields.map(|word| repo.field("A", word));
+    remove_database(&repo);
+
+    let after = fields.map(|word| repo.field("A", word));
+
+    assert_eq!(after, before);
+    repo.restore("A");
+    assert_eq!(repo.read("f"), "two\n");
+}
+
+#[test]
+fn a_database_that_is_none_is_reported_and_left_alone() {
+    let repo = saved();
+    remove_database(&repo);
+    std::fs::write(database(&repo), "this is no database, whatever its name says\n".repeat(200)).unwrap();
+    let bytes = std::fs::read(database(&repo)).unwrap();
+
+    for command in [&["save"] as &[&str], &["list"], &["show", "A"], &["restore", "--yes", "A"], &["undo", "--yes"]] {
+        let output = repo.checkpoint(command).fails();
+        assert!(output.code() == Some(128) && output.talk().contains("database"), "{output}");
+    }
+
+    assert!(std::fs::read(database(&repo)).unwrap() == bytes);
+    assert_eq!(repo.read("f"), "three\n");
+}
+
+#[test]
+fn a_database_from_a_newer_version_is_refused_with_a_hint_and_left_alone() {
+    let repo = saved();
+    repo.checkpoint(["list"]).success();
+    repo.set_database_version(9_999);
+    let bytes = std::fs::read(database(&repo)).unwrap();
+
+    for command in [&["save"] as &[&str], &["list"], &["restore", "--yes", "A"]] {
+        repo.checkpoint(command).exits(128).says("newer").says("hint:");
+    }
+
+    assert!(std::fs::read(database(&repo)).unwrap() == bytes);
+    assert_eq!(repo.read("f"), "three\n");
+}
+
+#[test]
+fn empty_dangling_and_foreign_refs_in_our_namespace_are_survived() {
+    let repo = saved();
+    let folder = repo.common_dir().join("refs/checkpoints/odd");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("empty"), "").unwrap();
+    std::fs::write(folder.join("dangling"), "0123456789012345678901234567890123456789\n").unwrap();
+    std::fs::write(folder.join("nonsense"), "no object name\n").unwrap();
+    repo.run(["update-ref", "refs/checkpoints/odd/foreign", "HEAD"]);
+    repo.run(["update-ref", "refs/checkpoints/odd/tree", "HEAD^{tree}"]);
+
+    repo.save("B");
+    repo.restore("A");
+    remove_database(&repo);
+
+    let listed = repo.checkpoint(["list", "--format=%(subject)"]).success().text();
+    assert_eq!(listed.lines().count(), 3, "{listed}");
+    assert_eq!(repo.read("f"), "two\n");
+}
+
+#[test]
+fn a_checkpoint_whose_ref_is_gone_does_not_stop_the_others() {
+    let repo = saved();
+    repo.save("B");
+    repo.run(["update-ref", "-d", &repo.field("B", "ref")]);
+
+    repo.checkpoint(["list"]).success();
+    repo.restore("A");
+
+    assert_eq!(repo.read("f"), "two\n");
+}
+
+#[test]
+fn an_unknown_selector_exits_4_and_changes_nothing() {
+    let repo = saved();
+    let before = RepoState::of(&repo);
+
+    for selector in [
+        "99",
+        "nothing-of-that-name",
+        "@~7",
+        "0000",
+        "step:none",
+        "turn:4",
+        "session:none",
+        "refs/checkpoints/x/y",
+        "@{1 second ago",
+    ] {
+        let output = repo.checkpoint(["restore", "--yes", selector]).fails();
+        assert!(matches!(output.code(), Some(4 | 129)), "{selector}: {output}");
+        repo.checkpoint(["show", "--json", selector]).exits(output.code().unwrap());
+    }
+
+    before.assert_same(&RepoState::of(&repo));
+    let document = repo.checkpoint(["show", "--json", "99"]).exits(4).json();
+    assert_eq!(document["schema"], 1);
+    assert!(document["error"]["message"].as_str().unwrap().contains("99"), "{document}");
+}
+
+#[test]
+fn a_selector_is_never_taken_for_an_option() {
+    let repo = saved();
+
+    repo.checkpoint(["show", "--", "--help"]).exits(4);
+    repo.checkpoint(["show", "--", "-p"]).exits(4);
+    repo.checkpoint(["show", "--no-such-option"]).exits(129);
+}
+
+#[test]
+fn unknown_words_are_errors_and_not_messages() {
+    let repo = saved();
+
+    repo.checkpoint(["saave"]).exits(129);
+    repo.checkpoint(["my", "message"]).exits(129);
+
+    assert_eq!(repo.checkpoint_refs().len(), 1);
+}
+
+#[test]
+fn a_repository_that_cannot_be_written_is_left_as_it_is() {
+    let repo = saved();
+    repo.give_away();
+    let checkpoints = repo.checkpoint_refs();
+    for folder in ["", "objects", "checkpoint", "refs", "refs/checkpoints"] {
+        repo.close(repo.common_dir().join(folder));
+    }
+
+    repo.try_save("B").fails();
+    repo.try_restore("A").fails();
+
+    assert_eq!(repo.checkpoint_refs(), checkpoints);
+    assert_eq!((repo.read("f"), repo.read("k")), ("three\n".into(), "k3\n".into()));
+}

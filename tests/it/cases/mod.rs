@@ -1,0 +1,29 @@
+//! What a person meets, one behaviour to a test.
+
+mod capture_content;
+mod capture_everywhere;
+mod capture_filters;
+mod capture_index_forms;
+mod capture_manifest;
+mod capture_unchanged;
+mod concurrency;
+mod damage;
+mod disk_full;
+mod durability;
+mod environment;
+mod handoff;
+mod hygiene;
+mod killed;
+mod lfs;
+mod names_odd;
+mod nested_repos;
+mod opening;
+mod restore_everywhere;
+mod restore_index;
+mod restore_kept;
+mod restore_refusals;
+mod restore_result;
+mod restore_types;
+mod sparse;
+mod undo_stack;
+mod worktrees;

@@ -1,0 +1,57 @@
+//! Properties that hold for every worktree, tried on random ones. `CHECKPOINT_ROUNDS` sets how many rounds (300 unless set),
+//! `CHECKPOINT_SEED` where the chance starts: a failure prints the seed that brings it back.
+
+mod restoring;
+mod world;
+
+use crate::support::{Belief, RepoState, rounds};
+use world::{Conversions, World};
+
+/// The worlds of a property: one for every ten rounds, each from a seed of its own.
+fn seeds(salt: u64) -> impl Iterator<Item = u64> {
+    let start = std::env::var("CHECKPOINT_SEED").ok().map(|seed| seed.parse().expect("CHECKPOINT_SEED is a number"));
+    let worlds = if start.is_some() { 1 } else { rounds("CHECKPOINT_ROUNDS", 300).div_ceil(ROUNDS_IN_A_WORLD) };
+    let first = start.unwrap_or(salt);
+    (0..u64::try_from(worlds).unwrap()).map(move |world| first + world)
+}
+
+/// Saves in one world, each after some changes: what the caches of one save know must not mislead the next.
+const ROUNDS_IN_A_WORLD: usize = 10;
+
+fn the_tree_is_gits_and_nothing_is_touched(seed: u64, conversions: Conversions) {
+    let mut world = World::new(seed, conversions);
+    // Where attributes change, git keeps what the index has of files that did not; so does a capture.
+    let belief = if conversions == Conversions::Yes { Belief::Usual } else { Belief::None };
+    for round in 0..ROUNDS_IN_A_WORLD {
+        world.tell(format!("round {round}"));
+        world.change(8);
+        let before = RepoState::of(&world.repo);
+
+        world.repo.save("A");
+
+        before.assert_same(&RepoState::of(&world.repo));
+        world.repo.assert_tree_is_gits_in("A", belief);
+    }
+    world.repo.assert_sound();
+}
+
+#[test]
+fn a_capture_is_what_git_would_record_and_touches_nothing() {
+    for seed in seeds(1_000_000) {
+        the_tree_is_gits_and_nothing_is_touched(seed, Conversions::No);
+    }
+}
+
+#[test]
+fn a_capture_with_conversions_is_what_git_would_record_and_touches_nothing() {
+    for seed in seeds(2_000_000) {
+        the_tree_is_gits_and_nothing_is_touched(seed, Conversions::Yes);
+    }
+}
+
+#[test]
+fn a_restore_brings_back_every_saved_state_and_undo_what_was_there() {
+    for seed in seeds(3_000_000) {
+        restoring::any_saved_state_comes_back(seed);
+    }
+}
