@@ -61,9 +61,12 @@ impl<'o> Painter<'o> {
         if !function.is_empty() {
             let indent = function.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             self.push(&[b" ", &function[..indent], reset.as_bytes()]);
-            if indent < function.len() {
-                self.push(&[&function[indent..], reset.as_bytes()]);
+            // Git takes a carriage return before the last character for a part of the line end, and leaves it uncoloured.
+            let end = if function.iter().rev().nth(1) == Some(&b'\r') { function.len() - 1 } else { function.len() };
+            if indent < end {
+                self.push(&[&function[indent..end], reset.as_bytes()]);
             }
+            self.out.extend_from_slice(&function[end..]);
         }
         self.out.push(b'\n');
     }

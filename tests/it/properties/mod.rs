@@ -5,7 +5,7 @@ mod restoring;
 mod world;
 
 use crate::support::{Belief, RepoState, rounds};
-use world::{Conversions, World};
+use world::{Tricks, World};
 
 /// The worlds of a property: one for every ten rounds, each from a seed of its own.
 fn seeds(salt: u64) -> impl Iterator<Item = u64> {
@@ -18,10 +18,10 @@ fn seeds(salt: u64) -> impl Iterator<Item = u64> {
 /// Saves in one world, each after some changes: what the caches of one save know must not mislead the next.
 const ROUNDS_IN_A_WORLD: usize = 10;
 
-fn the_tree_is_gits_and_nothing_is_touched(seed: u64, conversions: Conversions) {
-    let mut world = World::new(seed, conversions);
+fn the_tree_is_gits_and_nothing_is_touched(seed: u64, tricks: Tricks) {
+    let mut world = World::new(seed, tricks);
     // Where attributes change, git keeps what the index has of files that did not; so does a capture.
-    let belief = if conversions == Conversions::Yes { Belief::Usual } else { Belief::None };
+    let belief = if tricks == Tricks::Conversions { Belief::Usual } else { Belief::None };
     for round in 0..ROUNDS_IN_A_WORLD {
         world.tell(format!("round {round}"));
         world.change(8);
@@ -38,14 +38,14 @@ fn the_tree_is_gits_and_nothing_is_touched(seed: u64, conversions: Conversions) 
 #[test]
 fn a_capture_is_what_git_would_record_and_touches_nothing() {
     for seed in seeds(1_000_000) {
-        the_tree_is_gits_and_nothing_is_touched(seed, Conversions::No);
+        the_tree_is_gits_and_nothing_is_touched(seed, Tricks::Unseen);
     }
 }
 
 #[test]
 fn a_capture_with_conversions_is_what_git_would_record_and_touches_nothing() {
     for seed in seeds(2_000_000) {
-        the_tree_is_gits_and_nothing_is_touched(seed, Conversions::Yes);
+        the_tree_is_gits_and_nothing_is_touched(seed, Tricks::Conversions);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::ROUNDS_IN_A_WORLD;
-use super::world::{Conversions, World};
+use super::world::{Tricks, World};
 use crate::support::{RepoState, TestRepo};
 
 /// What was there when a checkpoint was saved.
@@ -38,9 +38,17 @@ fn listed(repo: &TestRepo, args: &[&str]) -> BTreeSet<Vec<u8>> {
     repo.git(args).stdout.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
+/// What undo must bring back. Where a folder was empty before, undo empties it again, and so removes it: no tree tells that it
+/// was there.
+fn state(repo: &TestRepo) -> RepoState {
+    let state = RepoState::of(repo).without_times().without_folders();
+    let modes = repo.git(["config", "--default", "true", "core.fileMode"]).text();
+    if modes == "true" { state } else { state.without_modes() }
+}
+
 /// Saves after every few changes, restores some checkpoint, looks at everything, undoes, and looks again.
 pub fn any_saved_state_comes_back(seed: u64) {
-    let mut world = World::new(seed, Conversions::No);
+    let mut world = World::new(seed, Tricks::None);
     let mut all = Vec::new();
     for round in 0..ROUNDS_IN_A_WORLD {
         world.change(8);
@@ -64,14 +72,13 @@ pub fn any_saved_state_comes_back(seed: u64) {
 
 /// Restores, looks, undoes and looks again. False if there was nothing to restore.
 fn comes_back(repo: &TestRepo, saved: &Saved) -> bool {
-    // Where a folder was empty before, undo empties it again, and so removes it: no tree tells that it was there.
-    let before = RepoState::of(repo).without_times().without_folders();
+    let before = state(repo);
     let ignored_before = ignored(repo);
     let unmoved = repo.rev("HEAD") == saved.head;
 
     let result = repo.checkpoint(["restore", "--yes", "--json", &saved.name]).success().json();
     if result["status"] == "unchanged" {
-        before.assert_same(&RepoState::of(repo).without_times().without_folders());
+        before.assert_same(&state(repo));
         return false;
     }
 
@@ -97,7 +104,7 @@ fn comes_back(repo: &TestRepo, saved: &Saved) -> bool {
     }
 
     repo.undo();
-    before.assert_same(&RepoState::of(repo).without_times().without_folders());
+    before.assert_same(&state(repo));
     true
 }
 

@@ -13,13 +13,15 @@ const RULES: [&str; 8] = ["*.log\n", "build\n", "build/\n!f.log\n", "/a/\n", "*\
 
 const ATTRIBUTES: [&str; 6] = ["* text=auto\n", "*.log eol=crlf\n", "a text\nb -text\n", "c ident\n", "", "build text eol=lf\n"];
 
-/// What the actions may use.
+/// Which actions there are besides the common ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Conversions {
-    /// Files are recorded byte for byte.
-    No,
-    /// Attributes change what is recorded.
-    Yes,
+pub enum Tricks {
+    /// None.
+    None,
+    /// Edits that neither size nor time tells. Git, which looks at whole seconds, misses some of them.
+    Unseen,
+    /// Attributes that change what is recorded.
+    Conversions,
 }
 
 /// A repository under random change. Tells its seed and its story if the test fails.
@@ -28,14 +30,14 @@ pub struct World {
     pub repo: TestRepo,
     /// Where chance comes from.
     pub random: Random,
-    conversions: Conversions,
+    tricks: Tricks,
     seed: u64,
     story: Vec<String>,
 }
 
 impl World {
     /// Starts a world from `seed`.
-    pub fn new(seed: u64, conversions: Conversions) -> Self {
+    pub fn new(seed: u64, tricks: Tricks) -> Self {
         let mut random = Random::new(seed);
         let repo = if random.one_in(4) { TestRepo::sha256() } else { TestRepo::new() };
         if random.one_in(6) {
@@ -43,7 +45,7 @@ impl World {
         }
         let version = random.pick(&["2", "2", "4"]);
         repo.config("index.version", version);
-        World { repo, random, conversions, seed, story: Vec::new() }
+        World { repo, random, tricks, seed, story: Vec::new() }
     }
 
     /// Notes a step for the story.
@@ -55,9 +57,8 @@ impl World {
     pub fn change(&mut self, most: usize) {
         for _ in 0..=self.random.below(most) {
             match self.random.below(20) {
-                // Git, which looks at whole seconds, misses these where it believes its index (see `Belief::Usual`).
-                0 if self.conversions == Conversions::No => self.edit_unseen(),
-                1 if self.conversions == Conversions::No => self.replace_by_copy(),
+                0 if self.tricks == Tricks::Unseen => self.edit_unseen(),
+                1 if self.tricks == Tricks::Unseen => self.replace_by_copy(),
                 0..=6 => self.write(),
                 7 | 8 => self.remove(),
                 9 => self.link(),
@@ -65,7 +66,7 @@ impl World {
                 11 | 12 => self.rename(),
                 13 => self.make_folder(),
                 14 => self.change_rules(),
-                15 if self.conversions == Conversions::Yes => self.change_attributes(),
+                15 if self.tricks == Tricks::Conversions => self.change_attributes(),
                 15 | 16 => self.stage_some(),
                 17 => self.change_index(),
                 _ => self.commit_or_stage_all(),
@@ -87,7 +88,7 @@ impl World {
         let mut found = Vec::new();
         collect(self.repo.top(), self.repo.top(), files_only, &mut found);
         // Git itself is of two minds about attributes that were deleted: whose path comes before theirs still has them.
-        found.retain(|path| self.conversions == Conversions::No || !holds_attributes(&self.repo.path(path)));
+        found.retain(|path| self.tricks != Tricks::Conversions || !holds_attributes(&self.repo.path(path)));
         found.sort();
         (!found.is_empty()).then(|| self.random.pick(&found))
     }

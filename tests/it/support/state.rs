@@ -77,6 +77,12 @@ impl RepoState {
         self
     }
 
+    /// The state apart from permissions, which mean nothing where `core.fileMode` is off.
+    pub fn without_modes(mut self) -> RepoState {
+        self.worktree.values_mut().for_each(|entry| entry.mode = 0);
+        self
+    }
+
     /// Takes over how `other` stores its index, so that a difference in that alone does not count.
     pub fn keep_index_file_of(&mut self, other: &RepoState) {
         self.index_file = other.index_file;
