@@ -8,6 +8,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 use clap_complete::engine::CompletionCandidate;
+use clap_complete::env::Shells;
 use clap_complete::{ArgValueCompleter, CompleteEnv};
 
 use super::Cli;
@@ -17,16 +18,19 @@ use crate::model::{BlockerCode, Override};
 use crate::ops::{self, Candidate};
 use crate::sys;
 
+/// The variable that asks, as the value names the shell. Whatever else it holds is meant for another program.
+const VARIABLE: &str = "COMPLETE";
+
 /// Answers the question in the environment. None if there is none and the program is to run as usual.
 pub(super) fn answer() -> Option<Exit> {
-    sys::env::is_set("COMPLETE").then(|| {
-        let directory = std::env::current_dir().ok();
-        let asked = CompleteEnv::with_factory(Cli::command).bin("git-checkpoint");
-        match asked.try_complete(std::env::args_os(), directory.as_deref()) {
-            Ok(_) => Exit::Done,
-            Err(_) => Exit::Usage,
-        }
-    })
+    let shell = sys::env::text(VARIABLE)?;
+    Shells::builtins().completer(&shell)?;
+    let directory = std::env::current_dir().ok();
+    let asked = CompleteEnv::with_factory(Cli::command).var(VARIABLE).bin("git-checkpoint");
+    match asked.try_complete(std::env::args_os(), directory.as_deref()) {
+        Ok(_) => Some(Exit::Done),
+        Err(_) => Some(Exit::Usage),
+    }
 }
 
 /// Completes what names a checkpoint.
