@@ -6,3 +6,4 @@ mod install;
 mod meta;
 mod properties;
 mod support;
+mod verbs;

@@ -1,0 +1,11 @@
+//! The commands as a person or a program calls them: what they print, where, and how they end.
+
+mod colour;
+mod completion;
+mod list;
+mod name;
+mod pager;
+mod selectors;
+mod show;
+mod streams;
+mod usage;
