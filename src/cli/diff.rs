@@ -10,8 +10,8 @@ use super::failure::Failure;
 use super::output::Ui;
 use super::render::diffstat::{self, End};
 use crate::git::Repo;
-use crate::git::diff::{Comparison, Format, Palette, Quoting, Renames, Scope, Whitespace};
-use crate::model::{BString, Checkpoint};
+use crate::git::diff::{Comparison, Format, Palette, Paths, Quoting, Renames, Scope, Whitespace};
+use crate::model::Checkpoint;
 use crate::ops::{self, Context, DiffRequest};
 
 /// Options of `diff`.
@@ -60,7 +60,7 @@ pub struct Args {
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let context = super::open_to_look(ui)?;
     let renames = if args.no_renames { Renames::Ignore } else { Renames::Find };
-    let scope = Scope { pathspecs: pathspecs(&args.paths), renames };
+    let scope = Scope { paths: paths(&args.paths)?, renames };
     let request = DiffRequest { sides: args.sides.clone(), scope };
     let comparison = ops::diff(&context, &request)?;
     let differs = if ui.wants_json() {
@@ -121,9 +121,10 @@ impl Default for Form {
     }
 }
 
-/// Paths from the command line as git reads them.
-pub(super) fn pathspecs(paths: &[OsString]) -> Vec<BString> {
-    paths.iter().map(|path| path.clone().into_vec().into()).collect()
+/// Paths from the command line, relative to the current directory.
+pub(super) fn paths(typed: &[OsString]) -> Result<Paths, Failure> {
+    let directory = std::env::current_dir().map_err(Failure::CurrentDirectory)?;
+    Ok(Paths { directory, specs: typed.iter().map(|path| path.clone().into_vec().into()).collect() })
 }
 
 /// Puts differences into words for one stream.

@@ -69,7 +69,7 @@ const PATIENCE_OF_PROGRAMS: Duration = Duration::from_secs(1);
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let format = args.format.as_deref().map(Format::parse).transpose().map_err(Failure::Usage)?;
     let mut context = super::open_to_look(ui)?;
-    let mut checkpoints = ops::list(&context, &args.request())?;
+    let mut checkpoints = ops::list(&context, &args.request()?)?;
     let patience = match &format {
         Some(format) if !format.needs_stat() => None,
         Some(_) => Some(PATIENCE_OF_PROGRAMS),
@@ -121,8 +121,8 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
 }
 
 impl Args {
-    fn request(&self) -> ListRequest {
-        ListRequest {
+    fn request(&self) -> Result<ListRequest, Failure> {
+        Ok(ListRequest {
             all_worktrees: self.all_worktrees,
             session: self.session.clone(),
             kinds: self.kind.clone(),
@@ -131,7 +131,7 @@ impl Args {
             grep: self.grep.clone(),
             limit: self.limit,
             reverse: self.reverse,
-            pathspecs: diff::pathspecs(&self.paths),
-        }
+            paths: diff::paths(&self.paths)?,
+        })
     }
 }

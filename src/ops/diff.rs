@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::{Context, Error, base_tree, select};
-use crate::git::diff::{Comparison, Differ, Scope, limit, tree_changes};
+use crate::git::diff::{Comparison, Differ, Paths, Scope, limit, tree_changes};
 use crate::git::{Objects, snapshot};
-use crate::model::{BString, Checkpoint, ObjectId, Stat};
+use crate::model::{Checkpoint, ObjectId, Stat};
 
 /// What to compare, as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -75,10 +75,10 @@ fn counted(context: &mut Context, differ: &Differ, checkpoint: &Checkpoint) -> R
 }
 
 /// True if `checkpoint` changed one of the paths.
-pub fn touches(context: &Context, checkpoint: &Checkpoint, pathspecs: &[BString]) -> Result<bool, Error> {
+pub fn touches(context: &Context, checkpoint: &Checkpoint, paths: &Paths) -> Result<bool, Error> {
     let old = base_tree(context, checkpoint)?;
     let mut changes = tree_changes(&reader(context), &old, &checkpoint.tree)?;
-    limit(&context.repo, pathspecs, &mut changes)?;
+    limit(&context.repo, paths, &mut changes)?;
     Ok(!changes.is_empty())
 }
 
@@ -201,9 +201,13 @@ mod tests {
     fn a_checkpoint_touches_the_paths_it_changed() {
         let fixture = filled();
         let checkpoint = fixture.context.store.by_number(2).unwrap().unwrap();
-        let touches = |path: &str| touches(&fixture.context, &checkpoint, &[path.into()]).unwrap();
+        let directory = fixture.folder.path();
+        let touches = |path: &str| {
+            let paths = Paths { directory: directory.to_owned(), specs: vec![path.into()] };
+            touches(&fixture.context, &checkpoint, &paths).unwrap()
+        };
 
-        assert!(touches("file") && touches("*"));
+        assert!(touches("file") && touches("*") && touches("."));
         assert!(!touches("other") && !touches(":!file"));
     }
 }

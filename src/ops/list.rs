@@ -5,8 +5,9 @@ use regex::{Regex, RegexBuilder};
 use super::save::holds;
 use super::time::{Edge, parse_time};
 use super::{Context, Error, touches};
+use crate::git::diff::Paths;
 use crate::git::snapshot::{self, Keep};
-use crate::model::{BString, Checkpoint, CheckpointId, Kind, SessionKey};
+use crate::model::{Checkpoint, CheckpointId, Kind, SessionKey};
 use crate::store::Filter;
 use crate::sys;
 
@@ -30,13 +31,13 @@ pub struct ListRequest {
     /// Oldest first.
     pub reverse: bool,
     /// Only those that changed one of these paths.
-    pub pathspecs: Vec<BString>,
+    pub paths: Paths,
 }
 
 /// The checkpoints that `request` asks for.
 pub fn list(context: &Context, request: &ListRequest) -> Result<Vec<Checkpoint>, Error> {
     let grep = request.grep.as_deref().map(pattern).transpose()?;
-    let narrow = grep.is_some() || !request.pathspecs.is_empty();
+    let narrow = grep.is_some() || !request.paths.is_everything();
     let filter = filter(context, request, narrow)?;
     let list = context.store.list(&filter)?;
     if !narrow {
@@ -51,7 +52,7 @@ pub fn list(context: &Context, request: &ListRequest) -> Result<Vec<Checkpoint>,
         if found.len() == limit {
             break;
         }
-        if request.pathspecs.is_empty() || touches(context, &checkpoint, &request.pathspecs)? {
+        if request.paths.is_everything() || touches(context, &checkpoint, &request.paths)? {
             found.push(checkpoint);
         }
     }

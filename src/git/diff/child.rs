@@ -47,10 +47,8 @@ pub fn patch(
     let mut command = Command::new("git");
     command.env("GIT_DIR", repo.git_dir()).env("GIT_WORK_TREE", repo.top());
     // Git looks for `.gitattributes` only from inside of the worktree.
-    let current = std::env::current_dir().and_then(|dir| dir.canonicalize());
-    if !current.is_ok_and(|dir| dir.starts_with(repo.top())) {
-        command.current_dir(repo.top());
-    }
+    let inside = repo.prefix(&scope.paths.directory).is_some();
+    command.current_dir(if inside { &scope.paths.directory } else { repo.top() });
     for setting in DEFAULTS {
         command.args(["-c", setting]);
     }
@@ -63,7 +61,7 @@ pub fn patch(
         Renames::Find => &["--find-renames=50%", "-l1000"][..],
         Renames::Ignore => &["--no-renames"],
     });
-    command.arg(old.to_string()).arg(new.to_string()).arg("--").args(scope.pathspecs.iter().map(|spec| os_path(spec)));
+    command.arg(old.to_string()).arg(new.to_string()).arg("--").args(scope.paths.specs.iter().map(|spec| os_path(spec)));
     command.env_remove("GIT_INDEX_FILE").env_remove("GIT_EXTERNAL_DIFF").env_remove("GIT_DIFF_OPTS");
     let _objects = lend(repo, objects, &mut command)?;
     let failed = |source| GitError::io("run", Path::new("git"), source);

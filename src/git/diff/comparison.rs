@@ -1,7 +1,6 @@
 //! Two trees side by side.
 
 use gix::ObjectId;
-use gix::bstr::BString;
 
 use super::abbrev::Abbreviator;
 use super::child;
@@ -9,7 +8,7 @@ use super::count::{FileCount, count, total};
 use super::pair::Pair;
 use super::parallel;
 use super::patch::{Format, Patcher};
-use super::paths::limit;
+use super::paths::{Paths, limit};
 use super::reader::Differ;
 use super::rename::find_renames;
 use super::tree::tree_changes;
@@ -19,8 +18,8 @@ use crate::model::Stat;
 /// What of two trees is compared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scope {
-    /// Only these paths; all if there are none.
-    pub pathspecs: Vec<BString>,
+    /// Only these paths.
+    pub paths: Paths,
     /// Whether renames are looked for.
     pub renames: Renames,
 }
@@ -52,7 +51,7 @@ impl Comparison {
     /// The same for a source that is used more than once.
     pub fn of(repo: &Repo, mut differ: Differ, (old, new): (ObjectId, ObjectId), scope: Scope) -> Result<Comparison, GitError> {
         let mut changes = tree_changes(differ.objects(), &old, &new)?;
-        limit(repo, &scope.pathspecs, &mut changes)?;
+        limit(repo, &scope.paths, &mut changes)?;
         let mut pairs = changes.into_iter().map(Pair::from).collect();
         if scope.renames == Renames::Find {
             let (found, kept) = find_renames(&differ, pairs)?;

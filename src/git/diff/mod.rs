@@ -24,7 +24,7 @@ pub use lines::Whitespace;
 pub use paint::Palette;
 pub use pair::{File, Pair, Status};
 pub use patch::{Format, Patcher};
-pub use paths::limit;
+pub use paths::{Paths, limit};
 pub use quote::Quoting;
 pub use reader::{Differ, Driver, Reader};
 pub use rename::find_renames;

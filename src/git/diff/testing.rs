@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use super::{Comparison, Format, Scope};
+use super::{Comparison, Format, Paths, Scope};
 use crate::git::{Objects, Repo};
 use crate::ops::testing::git;
 
@@ -42,8 +42,9 @@ impl TwoCommits {
 
     /// Our comparison of the two commits.
     pub(crate) fn compare(&self, pathspecs: &[&str]) -> Comparison {
-        let pathspecs = pathspecs.iter().map(|spec| (*spec).into()).collect();
-        self.compare_in(Scope { pathspecs, ..Scope::default() })
+        let specs = pathspecs.iter().map(|spec| (*spec).into()).collect();
+        let paths = Paths { directory: self.folder.path().to_owned(), specs };
+        self.compare_in(Scope { paths, ..Scope::default() })
     }
 
     /// The same for any scope.

@@ -132,6 +132,15 @@ fn a_submodule_is_the_commit_it_stands_at() {
     }
 
     assert_equal_to_git(&commits);
+    git(path, &["update-index", "--force-remove", "sub"]);
+    write(path, "sub", "a file\n");
+    git(path, &["add", "sub"]);
+    git(path, &["commit", "-q", "-m", "file"]);
+    git(path, &["tag", "-f", "new"]);
+    assert_equal_to_git(&commits);
+    // The slash asks for the submodule alone.
+    assert_eq!(commits.compare(&["sub/"]).pairs()[0].status(), Status::Deleted);
+    assert_eq!(commits.git(&["diff", "--name-status", "old", "new", "--", "sub/"]), "D\tsub\n");
 }
 
 #[test]
@@ -212,7 +221,7 @@ fn pathspecs_limit_the_difference_as_in_git() {
         |folder| write(folder, ".gitattributes", "*.txt prose\n"),
         |folder| names.iter().for_each(|name| write(folder, name, "new\n")),
     );
-    let table: [&[&str]; 14] = [
+    let table: [&[&str]; 17] = [
         &["src"],
         &["src/"],
         &["a.txt/"],
@@ -227,6 +236,9 @@ fn pathspecs_limit_the_difference_as_in_git() {
         &["src", ":(exclude)*.txt"],
         &[":(attr:prose)"],
         &["none", "b.rs"],
+        &["."],
+        &["./src/.."],
+        &[":!."],
     ];
     for pathspecs in table {
         let mut options = vec!["diff", "--name-only", "-z", "old", "new", "--"];
