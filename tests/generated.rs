@@ -2,6 +2,8 @@
 //!
 //! `UPDATE_GENERATED=1 cargo test --test generated` writes them anew.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on is to stop")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -106,7 +108,7 @@ fn synopsis(definition: &clap::Command) -> String {
 }
 
 fn format_fields() -> String {
-    let fields = git_checkpoint::cli::format_fields().into_iter().map(|field| format!("\\fB%({field})\\fR"));
+    let fields = git_checkpoint::cli::format_fields().map(|field| format!("\\fB%({field})\\fR"));
     fields.collect::<Vec<_>>().join("\n")
 }
 
