@@ -3,8 +3,11 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use gix::attrs::StateRef;
+use gix::attrs::search::Outcome;
 use gix::bstr::{BStr, BString, ByteSlice};
-use gix::filter::plumbing::driver::apply::Delay;
+use gix::filter::plumbing::Pipeline;
+use gix::filter::plumbing::driver::apply::{Delay, MaybeDelayed};
 use gix::filter::plumbing::pipeline::CrlfRoundTripCheck;
 use gix::filter::plumbing::pipeline::convert::to_worktree::Options;
 use gix::filter::plumbing::pipeline::convert::{ToGitOutcome, ToWorktreeOutcome};
@@ -12,13 +15,16 @@ use gix::worktree::stack::state::attributes::Source;
 
 use gix::oid;
 
+use super::encoded::{ENCODING, EncodedText, Indexed, NAMES, Rules};
 use super::ignore::files_above;
 use super::index::LazyIndex;
 use super::{GitError, Objects, Repo, os_path};
 
 /// Applies clean and smudge filters. Each thread takes its own; long-running filter processes live as long as it does.
 pub struct Filters {
-    pipeline: gix::filter::plumbing::Pipeline,
+    pipeline: Pipeline,
+    /// Made for the first file with a `working-tree-encoding`.
+    encoded: Option<EncodedText>,
     attributes: gix::worktree::Stack,
     repo: gix::Repository,
     index: Arc<LazyIndex>,
@@ -57,93 +63,158 @@ impl Filters {
     }
 
     fn with(repo: &Repo, rules: &gix::index::State, index: Arc<LazyIndex>, source: Source) -> Result<Filters, GitError> {
-        let failed = |source| GitError::other("set up filters", source);
         let gix = repo.gix();
-        let mut options = gix::filter::Pipeline::options(&gix).map_err(failed)?;
-        // `core.safecrlf` guards a person's `git add`; a snapshot records what git would, whatever it thinks of it.
-        options.crlf_roundtrip_check = CrlfRoundTripCheck::Skip;
-        let context = gix.command_context().map_err(failed)?;
-        let pipeline = gix::filter::plumbing::Pipeline::new(context, gix.object_hash(), options);
-        let attributes = gix.attributes_only(rules, source).map_err(failed)?.detach();
-        Ok(Filters { pipeline, attributes, repo: gix, index })
+        let pipeline = new_pipeline(&gix)?;
+        let attributes = gix.attributes_only(rules, source).map_err(|source| GitError::other("set up filters", source))?.detach();
+        Ok(Filters { pipeline, encoded: None, attributes, repo: gix, index })
     }
 
     /// Turns the content of the file at `path` into that of its blob, which goes to `out` unless it is the same.
-    pub fn to_git<R: Read>(&mut self, path: &BStr, content: R, out: &mut Vec<u8>) -> Result<Cleaned<R>, GitError> {
-        let Filters { pipeline, attributes, repo, index } = self;
-        let entry = attributes
-            .at_path(os_path(path), None, &repo.objects)
-            .map_err(|source| GitError::io("read the attributes of", os_path(path), source))?;
-        let mut from_index = |buffer: &mut Vec<u8>| -> Result<Option<()>, gix::Error> {
+    pub fn to_git<R: Read>(&mut self, path: &BStr, mut content: R, out: &mut Vec<u8>) -> Result<Cleaned<R>, GitError> {
+        let rules = self.encoding_rules(path)?;
+        let Filters { pipeline, encoded, attributes, repo, index } = self;
+        let mut indexed = |buffer: &mut Vec<u8>| -> Result<Option<()>, gix::Error> {
             use gix::objs::Find;
             let index = index.get().map_err(|error| gix::Error::from_error(error))?;
             let Some(id) = index.entry_by_path(path).map(|entry| entry.id) else { return Ok(None) };
             Ok(repo.objects.try_find(&id, buffer)?.map(|_| ()))
         };
-        let mut matching = |_: &BStr, outcome: &mut gix::attrs::search::Outcome| {
+        if let Some(rules) = rules {
+            let mut bytes = Vec::new();
+            content.read_to_end(&mut bytes).map_err(|source| filter_error(path, source))?;
+            *out = encoded_text(encoded, repo)?.clean_text(path, &rules, bytes, &mut indexed)?;
+            return Ok(Cleaned::Changed);
+        }
+        let entry = attributes.at_path(os_path(path), None, &repo.objects).map_err(|source| unreadable(path, source))?;
+        let mut matching = |_: &BStr, outcome: &mut Outcome| {
             entry.matching_attributes(outcome);
         };
-        let outcome = pipeline.convert_to_git(content, os_path(path), &mut matching, &mut from_index);
-        match outcome.map_err(|source| filter_error(path, source))? {
-            ToGitOutcome::Unchanged(content) => return Ok(Cleaned::Unchanged(content)),
-            ToGitOutcome::Buffer(bytes) => {
-                out.clear();
-                out.extend_from_slice(bytes);
-            }
-            ToGitOutcome::Process(mut reader) => {
-                out.clear();
-                reader.read_to_end(out).map_err(|source| filter_error(path, source))?;
-            }
-        }
-        Ok(Cleaned::Changed)
+        let unchanged = cleaned(pipeline, path, content, &mut matching, &mut indexed, out)?;
+        Ok(unchanged.map_or(Cleaned::Changed, Cleaned::Unchanged))
     }
 
     /// True if the content of the file at `path` cannot be converted even without any filter driver: its encoding is not what
-    /// its attributes say.
-    pub(crate) fn is_malformed<R: Read>(&mut self, path: &BStr, content: R) -> Result<bool, GitError> {
-        let Filters { pipeline, attributes, repo, .. } = self;
-        let entry = attributes
-            .at_path(os_path(path), None, &repo.objects)
-            .map_err(|source| GitError::io("read the attributes of", os_path(path), source))?;
-        let mut plain = pipeline.clone();
-        plain.options_mut().drivers.clear();
-        let mut matching = |_: &BStr, outcome: &mut gix::attrs::search::Outcome| {
-            entry.matching_attributes(outcome);
-        };
-        Ok(plain.convert_to_git(content, os_path(path), &mut matching, &mut |_| Ok(None)).is_err())
+    /// its attributes say, or they say what no encoding is.
+    pub(crate) fn is_malformed<R: Read>(&mut self, path: &BStr, mut content: R) -> Result<bool, GitError> {
+        match self.encoding_rules(path) {
+            Ok(Some(rules)) => {
+                let mut bytes = Vec::new();
+                content.read_to_end(&mut bytes).map_err(|source| filter_error(path, source))?;
+                Ok(rules.is_malformed(&bytes))
+            }
+            Ok(None) => Ok(false),
+            Err(GitError::Filter { .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// Turns the bytes of a blob into those of the file at `path`. Returns false, and leaves `out` alone, if they are the same.
     pub fn to_worktree(&mut self, path: &BStr, blob: &[u8], out: &mut Vec<u8>) -> Result<bool, GitError> {
-        let Filters { pipeline, attributes, repo, .. } = self;
-        let entry = attributes
-            .at_path(os_path(path), None, &repo.objects)
-            .map_err(|source| GitError::io("read attributes of", os_path(path), source))?;
-        let mut matching = |_: &BStr, outcome: &mut gix::attrs::search::Outcome| {
+        let rules = self.encoding_rules(path)?;
+        let Filters { pipeline, encoded, attributes, repo, .. } = self;
+        if let Some(rules) = rules {
+            *out = encoded_text(encoded, repo)?.smudge_text(path, &rules, blob)?;
+            return Ok(true);
+        }
+        let entry = attributes.at_path(os_path(path), None, &repo.objects).map_err(|source| unreadable(path, source))?;
+        let mut matching = |_: &BStr, outcome: &mut Outcome| {
             entry.matching_attributes(outcome);
         };
-        let outcome =
-            pipeline.convert_to_worktree(blob, path, &mut matching, Options { can_delay: Delay::Forbid, ..Default::default() });
-        match outcome.map_err(|source| filter_error(path, source))? {
-            ToWorktreeOutcome::Unchanged(_) => Ok(false),
-            ToWorktreeOutcome::Buffer(bytes) => {
-                out.clear();
-                out.extend_from_slice(bytes);
-                Ok(true)
-            }
-            ToWorktreeOutcome::Process(gix::filter::plumbing::driver::apply::MaybeDelayed::Immediate(mut reader)) => {
-                out.clear();
-                reader.read_to_end(out).map_err(|source| filter_error(path, source))?;
-                Ok(true)
-            }
-            ToWorktreeOutcome::Process(gix::filter::plumbing::driver::apply::MaybeDelayed::Delayed(_)) => Err(GitError::Filter {
-                path: path.to_owned(),
-                source: "the filter answered later although that was forbidden".into(),
-            }),
+        smudged(pipeline, path, blob, &mut matching, out)
+    }
+
+    /// How the file at `path` is converted, if its attributes name an encoding.
+    fn encoding_rules(&mut self, path: &BStr) -> Result<Option<Rules>, GitError> {
+        let Filters { attributes, repo, .. } = self;
+        // Reads the attribute files above the path. Where none of them speaks of encodings, that is all.
+        let _primed = attributes.at_path(os_path(path), None, &repo.objects).map_err(|source| unreadable(path, source))?;
+        if !attributes.attributes_collection().iter().any(|(name, _)| name == ENCODING) {
+            return Ok(None);
+        }
+        let mut found = attributes.selected_attribute_matches(NAMES);
+        let entry = attributes.at_path(os_path(path), None, &repo.objects).map_err(|source| unreadable(path, source))?;
+        entry.matching_attributes(&mut found);
+        let named = found.iter_selected().find(|found| found.assignment.name.as_str() == ENCODING);
+        match named.map(|found| found.assignment.state) {
+            Some(StateRef::Set | StateRef::Unset) => Err(filter_error(path, "an encoding has a name, and is not true or false")),
+            _ => Rules::read(path, &found),
         }
     }
 }
 
-fn filter_error(path: &BStr, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> GitError {
+fn new_pipeline(repo: &gix::Repository) -> Result<Pipeline, GitError> {
+    let failed = |source| GitError::other("set up filters", source);
+    let mut options = gix::filter::Pipeline::options(repo).map_err(failed)?;
+    // `core.safecrlf` guards a person's `git add`; a snapshot records what git would, whatever it thinks of it.
+    options.crlf_roundtrip_check = CrlfRoundTripCheck::Skip;
+    let context = repo.command_context().map_err(failed)?;
+    Ok(Pipeline::new(context, repo.object_hash(), options))
+}
+
+fn encoded_text<'a>(made: &'a mut Option<EncodedText>, repo: &gix::Repository) -> Result<&'a mut EncodedText, GitError> {
+    let text = match made.take() {
+        Some(text) => text,
+        None => EncodedText::new(new_pipeline(repo)?),
+    };
+    Ok(made.insert(text))
+}
+
+/// Cleans `content` under the attributes that `matching` finds. Gives it back if nothing changes it, else `out` has the result.
+pub(super) fn cleaned<R: Read>(
+    pipeline: &mut Pipeline,
+    path: &BStr,
+    content: R,
+    matching: &mut dyn FnMut(&BStr, &mut Outcome),
+    indexed: &mut Indexed<'_>,
+    out: &mut Vec<u8>,
+) -> Result<Option<R>, GitError> {
+    let outcome = pipeline.convert_to_git(content, os_path(path), matching, indexed);
+    match outcome.map_err(|source| filter_error(path, source))? {
+        ToGitOutcome::Unchanged(content) => return Ok(Some(content)),
+        ToGitOutcome::Buffer(bytes) => {
+            out.clear();
+            out.extend_from_slice(bytes);
+        }
+        ToGitOutcome::Process(mut reader) => {
+            out.clear();
+            reader.read_to_end(out).map_err(|source| filter_error(path, source))?;
+        }
+    }
+    Ok(None)
+}
+
+/// Smudges the bytes of a blob under the attributes that `matching` finds. False, and `out` as it was, if nothing changes them.
+pub(super) fn smudged(
+    pipeline: &mut Pipeline,
+    path: &BStr,
+    blob: &[u8],
+    matching: &mut dyn FnMut(&BStr, &mut Outcome),
+    out: &mut Vec<u8>,
+) -> Result<bool, GitError> {
+    let outcome = pipeline.convert_to_worktree(blob, path, matching, Options { can_delay: Delay::Forbid, ..Default::default() });
+    match outcome.map_err(|source| filter_error(path, source))? {
+        ToWorktreeOutcome::Unchanged(_) => Ok(false),
+        ToWorktreeOutcome::Buffer(bytes) => {
+            out.clear();
+            out.extend_from_slice(bytes);
+            Ok(true)
+        }
+        ToWorktreeOutcome::Process(MaybeDelayed::Immediate(mut reader)) => {
+            out.clear();
+            reader.read_to_end(out).map_err(|source| filter_error(path, source))?;
+            Ok(true)
+        }
+        ToWorktreeOutcome::Process(MaybeDelayed::Delayed(_)) => {
+            Err(filter_error(path, "the filter answered later although that was forbidden"))
+        }
+    }
+}
+
+fn unreadable(path: &BStr, source: std::io::Error) -> GitError {
+    GitError::io("read the attributes of", os_path(path), source)
+}
+
+/// A failure to convert the file at `path`.
+pub(super) fn filter_error(path: &BStr, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> GitError {
     GitError::Filter { path: BString::from(path.as_bytes()), source: source.into() }
 }

@@ -6,6 +6,8 @@ pub mod commit;
 mod config;
 mod date;
 pub mod diff;
+mod encoded;
+mod encoding;
 pub mod error;
 pub mod facts;
 pub mod filter;

@@ -119,7 +119,7 @@ fn checkpoint_names_may_hold_anything_a_line_can_hold() {
     for name in ["with space", "caf\u{e9}", "a/b/c", "UPPER.lock", "100%", "..", "~", "x@{1}", "quote\"d", "it's"] {
         let output = repo.try_save(name);
         if output.code() == Some(0) {
-            assert_eq!(repo.field(name, "subject").is_empty(), false);
+            assert!(!repo.field(name, "subject").is_empty());
             assert!(repo.checkpoint(["list", "--format=%(name)"]).success().text().lines().any(|line| line == name), "{name}");
             repo.restore(name);
         } else {
