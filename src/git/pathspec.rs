@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use gix::bstr::{BStr, BString, ByteSlice};
-use gix::pathspec::Search;
+use gix::pathspec::{Defaults, Search};
 
 use super::{GitError, Repo};
 
@@ -20,16 +20,7 @@ impl Pathspec {
         if patterns.is_empty() {
             return Ok(Pathspec { search: None, patterns: Vec::new() });
         }
-        let bad = |pattern: &BStr, why: String| GitError::other(format!("understand the pathspec `{pattern}`"), why);
-        // `git --literal-pathspecs` and its like (git(1)) speak through the environment.
-        let defaults = repo.gix().pathspec_defaults().map_err(|source| GitError::other("read the pathspec settings", source))?;
-        let parse = |pattern: &BString| {
-            gix::pathspec::parse(pattern, defaults).map_err(|error| bad(pattern.as_bstr(), error.to_string()))
-        };
-        let parsed = patterns.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        let prefix = repo.prefix(directory);
-        let search = Search::from_specs(parsed, prefix.as_deref(), repo.top())
-            .map_err(|error| bad(patterns[0].as_bstr(), error.to_string()))?;
+        let search = search(repo, directory, patterns)?;
         Ok(Pathspec { search: Some(RefCell::new(search)), patterns: patterns.to_vec() })
     }
 
@@ -54,6 +45,29 @@ impl Pathspec {
     }
 }
 
+/// Reads pathspecs typed by a person who stands in `directory`.
+pub(crate) fn search(repo: &Repo, directory: &Path, patterns: &[BString]) -> Result<Search, GitError> {
+    let bad = |pattern: &BStr, why: String| GitError::other(format!("understand the pathspec `{pattern}`"), why);
+    let prefix = repo.prefix(directory).unwrap_or_default();
+    let mut parsed = Vec::with_capacity(patterns.len());
+    for typed in patterns {
+        let bad = |why: String| bad(typed.as_bstr(), why);
+        let mut pattern = gix::pathspec::parse(typed, Defaults::default()).map_err(|error| bad(error.to_string()))?;
+        let mut normal = pattern.clone();
+        normal.normalize(&prefix, repo.top()).map_err(|error| bad(error.to_string()))?;
+        // The top itself, as in `.` and `..`, is taken for a file of that name unless it is spelt as nothing.
+        if normal.is_nil() {
+            let top = gix::pathspec::parse(b":(top)", Defaults::default()).map_err(|error| bad(error.to_string()))?;
+            let spelt = std::mem::replace(&mut pattern, top);
+            pattern.signature |= spelt.signature;
+            pattern.attributes = spelt.attributes;
+        }
+        parsed.push(pattern);
+    }
+    let first = patterns.first().map(|pattern| pattern.as_bstr()).unwrap_or_default();
+    Search::from_specs(parsed, Some(&prefix), repo.top()).map_err(|error| bad(first, error.to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +89,13 @@ mod tests {
         assert!(includes("a", &["../x*"], "xyz"));
         assert!(includes("", &["*.rs", ":!a"], "b.rs"));
         assert!(!includes("", &["*.rs", ":!a"], "a/b.rs"));
+        for (directory, everything) in [("", "."), ("", "./"), ("a", ".."), ("a/b", "../.."), ("a", "../a/..")] {
+            assert!(includes(directory, &[everything], "anything"), "{everything}");
+            assert!(!includes(directory, &[&format!(":!{everything}")], "anything"), "{everything}");
+        }
+        assert!(includes("a", &[":/"], "anything"));
+        assert!(includes("a", &["."], "a/f"));
+        assert!(!includes("a", &["."], "b"));
         assert!(includes("", &[], "anything"));
         assert!(Pathspec::parse(&repo, &test.top(), &["../out".into()]).is_err());
     }
