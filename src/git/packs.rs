@@ -73,8 +73,9 @@ pub(super) struct PackReader {
     last_pack: usize,
 }
 
-/// So many bytes of objects are kept.
-const MOST_KEPT: usize = 24 << 20;
+/// So many bytes of objects are kept. The versions of a file are read one after the other, so there need not be many; new
+/// memory costs more than it is worth.
+const MOST_KEPT: usize = 6 << 20;
 
 impl PackReader {
     pub(super) fn new() -> Self {
@@ -135,7 +136,7 @@ impl PackReader {
 
     fn keep(&mut self, number: usize, offset: u64, found: &Found) {
         let size = found.1.len();
-        if size > MOST_KEPT / 16 {
+        if size > MOST_KEPT / 4 {
             return;
         }
         if self.kept_bytes + size > MOST_KEPT {

@@ -10,11 +10,46 @@ pub fn threads_for(items: usize, least: usize) -> usize {
     cores.min(items / least.max(1)).max(1)
 }
 
-/// Results that are done before their turn are kept until there are this many; then the threads wait.
-const MOST_WAITING: usize = 256;
+/// Calls `work` for every item, with as many threads as there are `workers`, and returns the results in the order of the
+/// items.
+pub fn map<T, W, R>(items: &[T], workers: Vec<W>, work: impl Fn(&mut W, &T) -> R + Sync) -> Vec<R>
+where
+    T: Sync,
+    W: Send,
+    R: Send,
+{
+    let next = AtomicUsize::new(0);
+    let run = |mut worker: W| {
+        let mut results = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(number) else { return results };
+            results.push((number, work(&mut worker, item)));
+        }
+    };
+    let run = &run;
+    let mut workers = workers.into_iter();
+    let mut results = std::thread::scope(|scope| {
+        let own = workers.next();
+        let threads: Vec<_> = workers.map(|worker| scope.spawn(move || run(worker))).collect();
+        let mut results = own.map(run).unwrap_or_default();
+        for thread in threads {
+            results.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        results
+    });
+    results.sort_unstable_by_key(|&(number, _)| number);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Items that a thread takes at once where results are wanted in order, so that threads do not wait for each other all the
+/// time.
+const BATCH: usize = 8;
+/// Batches that are done before their turn are kept until there are this many; then the threads wait.
+const MOST_WAITING: usize = 32;
 
 /// Calls `work` for every item, with as many threads as there are `workers`, and `take` with every result in the order of
-/// the items. Ends early once `take` returns false.
+/// the items, as soon as it is there. Ends early once `take` returns false.
 pub fn in_order<T, W, R>(items: &[T], workers: Vec<W>, work: impl Fn(&mut W, &T) -> R + Sync, mut take: impl FnMut(R) -> bool)
 where
     T: Sync,
@@ -27,39 +62,25 @@ where
         }
         return;
     }
+    let batches: Vec<&[T]> = items.chunks(BATCH).collect();
     let queue = Queue::new();
-    let (queue, work) = (&queue, &work);
+    let (batches, queue, work) = (&batches, &queue, &work);
     std::thread::scope(|scope| {
         for mut worker in workers {
             scope.spawn(move || {
-                while let Some((number, item)) = queue.next(items) {
-                    queue.put(number, work(&mut worker, item));
+                while let Some((number, batch)) = queue.next(batches) {
+                    queue.put(number, batch.iter().map(|item| work(&mut worker, item)).collect());
                 }
             });
         }
         // The threads must be let go however this ends.
         let _stop = StopOnDrop(queue);
-        for number in 0..items.len() {
-            if !take(queue.wait_for(number)) {
+        for number in 0..batches.len() {
+            if !queue.wait_for(number).into_iter().all(&mut take) {
                 break;
             }
         }
     });
-}
-
-/// Calls `work` for every item and returns the results in the order of the items.
-pub fn map<T, W, R>(items: &[T], workers: Vec<W>, work: impl Fn(&mut W, &T) -> R + Sync) -> Vec<R>
-where
-    T: Sync,
-    W: Send,
-    R: Send,
-{
-    let mut results = Vec::with_capacity(items.len());
-    in_order(items, workers, work, |result| {
-        results.push(result);
-        true
-    });
-    results
 }
 
 struct Queue<R> {
@@ -69,10 +90,10 @@ struct Queue<R> {
     changed: Condvar,
 }
 
-/// Results from number `first` on; none where one is still being worked on.
+/// Results of batches from number `first` on; none where one is still being worked on.
 struct Done<R> {
     first: usize,
-    results: VecDeque<Option<R>>,
+    results: VecDeque<Option<Vec<R>>>,
 }
 
 impl<R> Queue<R> {
@@ -81,29 +102,29 @@ impl<R> Queue<R> {
         Queue { next: AtomicUsize::new(0), stopped: AtomicBool::new(false), done, changed: Condvar::new() }
     }
 
-    fn next<'t, T>(&self, items: &'t [T]) -> Option<(usize, &'t T)> {
+    fn next<'t, T>(&self, batches: &[&'t [T]]) -> Option<(usize, &'t [T])> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let item = items.get(number)?;
+        let batch = batches.get(number)?;
         let mut done = self.lock();
         while !self.stopped.load(Ordering::Relaxed) && number >= done.first + MOST_WAITING {
             done = self.changed.wait(done).unwrap_or_else(PoisonError::into_inner);
         }
-        (!self.stopped.load(Ordering::Relaxed)).then_some((number, item))
+        (!self.stopped.load(Ordering::Relaxed)).then_some((number, *batch))
     }
 
-    fn put(&self, number: usize, result: R) {
+    fn put(&self, number: usize, results: Vec<R>) {
         let mut done = self.lock();
         let at = number - done.first;
         while done.results.len() <= at {
             done.results.push_back(None);
         }
-        done.results[at] = Some(result);
+        done.results[at] = Some(results);
         if at == 0 {
             self.changed.notify_all();
         }
     }
 
-    fn wait_for(&self, number: usize) -> R {
+    fn wait_for(&self, number: usize) -> Vec<R> {
         let mut done = self.lock();
         debug_assert_eq!(done.first, number);
         loop {
@@ -138,15 +159,23 @@ mod tests {
     #[test]
     fn results_come_in_the_order_of_the_items() {
         let items: Vec<usize> = (0..5000).collect();
-
-        let results = map(&items, vec![(); 4], |(), &item| {
+        let work = |(): &mut (), &item: &usize| {
             if item % 97 == 0 {
                 std::thread::yield_now();
             }
             item * 2
-        });
+        };
+        let expected: Vec<usize> = items.iter().map(|item| item * 2).collect();
+        for threads in [1, 2, 4] {
+            let mut taken = Vec::new();
+            in_order(&items, vec![(); threads], work, |result| {
+                taken.push(result);
+                true
+            });
 
-        assert_eq!(results, items.iter().map(|item| item * 2).collect::<Vec<_>>());
+            assert_eq!(taken, expected);
+            assert_eq!(map(&items, vec![(); threads], work), expected);
+        }
     }
 
     #[test]
@@ -166,6 +195,6 @@ mod tests {
         );
 
         assert_eq!(taken, 10);
-        assert!(worked.load(Ordering::Relaxed) <= 10 + MOST_WAITING + 2);
+        assert!(worked.load(Ordering::Relaxed) <= (MOST_WAITING + 6) * BATCH);
     }
 }

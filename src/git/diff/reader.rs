@@ -76,8 +76,20 @@ impl Differ {
 
 /// The index as a stand-in for `.gitattributes` files that are not checked out. One that cannot be read has none.
 pub(super) fn read_index(path: &Path, hash: gix::hash::Kind) -> gix::index::State {
-    let index = gix::index::File::at(path, hash, true, Default::default());
-    index.map_or_else(|_| gix::index::State::new(hash), gix::index::State::from)
+    let none = || gix::index::State::new(hash);
+    if !may_hold_attributes(path) {
+        return none();
+    }
+    gix::index::File::at(path, hash, true, Default::default()).map_or_else(|_| none(), gix::index::State::from)
+}
+
+/// False if no path in the index ends in `.gitattributes`, which is found out much faster than the paths themselves. In its
+/// version 4 paths are not written out, and those of a split index are elsewhere (gitformat-index(5)).
+fn may_hold_attributes(path: &Path) -> bool {
+    let Ok(bytes) = std::fs::read(path) else { return false };
+    let version = bytes.get(4..8).unwrap_or_default();
+    let written_out = version == [0, 0, 0, 2] || version == [0, 0, 0, 3];
+    !written_out || [&b".gitattributes"[..], b"link"].iter().any(|text| bytes.find(text).is_some())
 }
 
 /// Reads contents.

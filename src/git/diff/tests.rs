@@ -167,6 +167,26 @@ fn attributes_decide_what_is_text() {
 }
 
 #[test]
+fn attributes_that_are_not_checked_out_come_from_the_index() {
+    let commits = TwoCommits::new(
+        |folder| {
+            write(folder, "sub/.gitattributes", "* -diff\n");
+            write(folder, "sub/file", "one\n");
+        },
+        |folder| write(folder, "sub/file", "two\n"),
+    );
+    remove(commits.folder.path(), "sub/.gitattributes");
+
+    assert!(commits.patch(&Format::default()).contains("Binary files"));
+    for version in ["4", "2"] {
+        git(commits.folder.path(), &["update-index", "--index-version", version]);
+        assert_equal_to_git(&commits);
+    }
+    git(commits.folder.path(), &["update-index", "--split-index"]);
+    assert_equal_to_git(&commits);
+}
+
+#[test]
 fn files_with_function_rules_of_their_own_are_shown_by_git() {
     let source = |end: &str| format!("impl Thing {{\n    fn inner() {{\n{}{end}\n    }}\n}}\n", "        x;\n".repeat(8));
     let commits = TwoCommits::new(

@@ -2,6 +2,7 @@
 //!
 //! Only directories that differ are read. Each is a task of its own; once there are many, all cores work on them.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use gix::bstr::BString;
@@ -113,7 +114,7 @@ impl Walker {
     /// Does all `tasks` and those that come of them, with all cores.
     fn share(&mut self, tasks: Vec<Task>) -> Result<(), GitError> {
         let threads = parallel::threads_for(tasks.len(), ENOUGH_FOR_ALL / 8);
-        let pool = Pool { state: Mutex::new(State { tasks, busy: 0, error: None }), changed: Condvar::new() };
+        let pool = Pool::new(tasks, threads);
         let walkers: Vec<Walker> = (1..threads).map(|_| Walker::new(self.objects.clone())).collect();
         std::thread::scope(|scope| {
             let pool = &pool;
@@ -145,50 +146,58 @@ fn side(entry: Option<&EntryRef<'_>>) -> Option<Side> {
     entry.filter(|entry| entry.mode.kind() != EntryKind::Tree).map(|entry| Side { mode: entry.mode, id: entry.oid.to_owned() })
 }
 
-/// Tasks that several threads take from.
+/// Tasks that several threads share. Each works on tasks of its own and gives some away when another has none.
 struct Pool {
     state: Mutex<State>,
     changed: Condvar,
+    /// Threads that wait for a task.
+    waiting: AtomicUsize,
 }
 
 struct State {
     tasks: Vec<Task>,
-    /// Threads that are working on a task, from which more may come.
+    /// Threads that have tasks, from which more may come.
     busy: usize,
     error: Option<GitError>,
 }
 
 impl Pool {
+    fn new(tasks: Vec<Task>, threads: usize) -> Self {
+        let state = Mutex::new(State { tasks, busy: threads, error: None });
+        Pool { state, changed: Condvar::new(), waiting: AtomicUsize::new(0) }
+    }
+
     fn work(&self, walker: &mut Walker) {
-        let mut found = Vec::new();
-        while let Some(task) = self.take() {
-            let result = walker.compare(&task, &mut found);
-            let mut state = self.lock();
-            state.busy -= 1;
-            state.tasks.append(&mut found);
+        let mut own = Vec::new();
+        while let Some(task) = own.pop().or_else(|| self.take()) {
+            let result = walker.compare(&task, &mut own);
             if let Err(error) = result {
-                state.tasks.clear();
-                state.error = Some(error);
+                self.lock().error = Some(error);
+                own.clear();
             }
-            self.changed.notify_all();
+            if own.len() > 1 && self.waiting.load(Ordering::Relaxed) > 0 {
+                self.lock().tasks.extend(own.drain(..own.len() / 2));
+                self.changed.notify_all();
+            }
         }
     }
 
-    /// The next task, once there is one; none when all are done.
+    /// A task for a thread that has none left, once there is one; none when all are done.
     fn take(&self) -> Option<Task> {
         let mut state = self.lock();
+        state.busy -= 1;
         loop {
-            if state.error.is_some() {
+            if state.busy == 0 && state.tasks.is_empty() || state.error.is_some() {
+                self.changed.notify_all();
                 return None;
             }
             if let Some(task) = state.tasks.pop() {
                 state.busy += 1;
                 return Some(task);
             }
-            if state.busy == 0 {
-                return None;
-            }
+            self.waiting.fetch_add(1, Ordering::Relaxed);
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
