@@ -49,10 +49,12 @@ impl Pathspec {
 pub(crate) fn search(repo: &Repo, directory: &Path, patterns: &[BString]) -> Result<Search, GitError> {
     let bad = |pattern: &BStr, why: String| GitError::other(format!("understand the pathspec `{pattern}`"), why);
     let prefix = repo.prefix(directory).unwrap_or_default();
+    // `git --literal-pathspecs` and its like (git(1)) speak through the environment.
+    let defaults = repo.gix().pathspec_defaults().map_err(|source| GitError::other("read the pathspec settings", source))?;
     let mut parsed = Vec::with_capacity(patterns.len());
     for typed in patterns {
         let bad = |why: String| bad(typed.as_bstr(), why);
-        let mut pattern = gix::pathspec::parse(typed, Defaults::default()).map_err(|error| bad(error.to_string()))?;
+        let mut pattern = gix::pathspec::parse(typed, defaults).map_err(|error| bad(error.to_string()))?;
         let mut normal = pattern.clone();
         normal.normalize(&prefix, repo.top()).map_err(|error| bad(error.to_string()))?;
         // The top itself, as in `.` and `..`, is taken for a file of that name unless it is spelt as nothing.

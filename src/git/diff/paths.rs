@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use gix::bstr::{BString, ByteSlice};
 use gix::index::entry::Mode;
 use gix::objs::tree::EntryKind;
-use gix::worktree::stack::state::attributes::Source;
 
-use super::reader::read_index;
+use super::reader::attributes;
 use super::tree::{Change, Side};
 use crate::git::{GitError, Repo, pathspec};
 
@@ -35,9 +34,7 @@ pub fn limit(repo: &Repo, paths: &Paths, changes: &mut Vec<Change>) -> Result<()
     }
     let mut search = pathspec::search(repo, &paths.directory, &paths.specs)?;
     let gix = repo.gix();
-    let index = read_index(&repo.index_path(), repo.hash_kind());
-    let attributes = gix.attributes_only(&index, Source::WorktreeThenIdMapping);
-    let mut attributes = attributes.map_err(|source| GitError::other("read the attributes", source))?.detach();
+    let mut attributes = attributes(&gix)?;
     let mut wanted = |path: &BString, side: Side| {
         let is_dir = side.mode.kind() == EntryKind::Commit;
         let found = search.pattern_matching_relative_path(path.as_bstr(), Some(is_dir), &mut |path, case, is_dir, out| {

@@ -1,8 +1,7 @@
 //! The contents of files as a difference sees them.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use gix::ObjectId;
 use gix::attrs::StateRef;
@@ -17,8 +16,6 @@ use crate::git::{GitError, Objects, Repo};
 #[derive(Clone)]
 pub struct Differ {
     objects: Objects,
-    index: Arc<OnceLock<gix::index::State>>,
-    index_path: PathBuf,
     drivers: Arc<Drivers>,
     big_file: u64,
     kept: Arc<Kept>,
@@ -28,8 +25,8 @@ pub struct Differ {
 pub(super) type Kept = HashMap<ObjectId, Arc<Vec<u8>>>;
 
 impl Differ {
-    /// A source over `objects`. Attributes are those in force in the worktree of `repo`, whatever trees are compared: so does
-    /// git (gitattributes(5)).
+    /// A source over `objects`. Attributes are those of the files in the worktree of `repo`, whatever trees are compared: so
+    /// does git, which has no index at hand then.
     pub fn new(repo: &Repo, objects: Objects) -> Result<Differ, GitError> {
         let gix = repo.gix();
         let config = gix.config_snapshot();
@@ -41,8 +38,7 @@ impl Differ {
             }
         };
         let drivers = Arc::new(Drivers::of(&config));
-        let (index, index_path) = (Arc::default(), repo.index_path());
-        Ok(Differ { objects, index, index_path, drivers, big_file, kept: Arc::default() })
+        Ok(Differ { objects, drivers, big_file, kept: Arc::default() })
     }
 
     /// Lets readers take these blobs from memory.
@@ -59,9 +55,7 @@ impl Differ {
     pub fn reader(&self) -> Result<Reader, GitError> {
         let mut objects = self.objects.clone();
         objects.forget_each_object();
-        let index = self.index.get_or_init(|| read_index(&self.index_path, objects.hash_kind()));
-        let stack = objects.repo().attributes_only(index, Source::WorktreeThenIdMapping);
-        let stack = stack.map_err(|source| GitError::other("read the attributes", source))?.detach();
+        let stack = attributes(objects.repo())?;
         let mut outcome = gix::attrs::search::Outcome::default();
         outcome.initialize_with_selection(stack.attributes_collection(), ["diff"]);
         let (drivers, kept) = (self.drivers.clone(), self.kept.clone());
@@ -74,22 +68,11 @@ impl Differ {
     }
 }
 
-/// The index as a stand-in for `.gitattributes` files that are not checked out. One that cannot be read has none.
-pub(super) fn read_index(path: &Path, hash: gix::hash::Kind) -> gix::index::State {
-    let none = || gix::index::State::new(hash);
-    if !may_hold_attributes(path) {
-        return none();
-    }
-    gix::index::File::at(path, hash, true, Default::default()).map_or_else(|_| none(), gix::index::State::from)
-}
-
-/// False if no path in the index ends in `.gitattributes`, which is found out much faster than the paths themselves. In its
-/// version 4 paths are not written out, and those of a split index are elsewhere (gitformat-index(5)).
-fn may_hold_attributes(path: &Path) -> bool {
-    let Ok(bytes) = std::fs::read(path) else { return false };
-    let version = bytes.get(4..8).unwrap_or_default();
-    let written_out = version == [0, 0, 0, 2] || version == [0, 0, 0, 3];
-    !written_out || [&b".gitattributes"[..], b"link"].iter().any(|text| bytes.find(text).is_some())
+/// Looks up the attributes of paths in the files of the worktree.
+pub(super) fn attributes(repo: &gix::Repository) -> Result<gix::worktree::Stack, GitError> {
+    let no_index = gix::index::State::new(repo.object_hash());
+    let stack = repo.attributes_only(&no_index, Source::WorktreeThenIdMapping);
+    Ok(stack.map_err(|source| GitError::other("read the attributes", source))?.detach())
 }
 
 /// Reads contents.

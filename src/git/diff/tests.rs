@@ -167,7 +167,7 @@ fn attributes_decide_what_is_text() {
 }
 
 #[test]
-fn attributes_that_are_not_checked_out_come_from_the_index() {
+fn attributes_that_are_not_checked_out_do_not_count() {
     let commits = TwoCommits::new(
         |folder| {
             write(folder, "sub/.gitattributes", "* -diff\n");
@@ -175,15 +175,12 @@ fn attributes_that_are_not_checked_out_come_from_the_index() {
         },
         |folder| write(folder, "sub/file", "two\n"),
     );
+    assert!(commits.patch(&Format::default()).contains("Binary files"));
+
     remove(commits.folder.path(), "sub/.gitattributes");
 
-    assert!(commits.patch(&Format::default()).contains("Binary files"));
-    for version in ["4", "2"] {
-        git(commits.folder.path(), &["update-index", "--index-version", version]);
-        assert_equal_to_git(&commits);
-    }
-    git(commits.folder.path(), &["update-index", "--split-index"]);
     assert_equal_to_git(&commits);
+    assert!(!commits.patch(&Format::default()).contains("Binary files"));
 }
 
 #[test]
