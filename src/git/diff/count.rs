@@ -1,6 +1,6 @@
 //! How much changed in each file.
 
-use super::lines::{Text, Whitespace, count_lines, edits};
+use super::lines::{Text, count_edits, count_lines};
 use super::pair::{Pair, Status};
 use super::parallel;
 use super::patch::{Format, comparable};
@@ -77,14 +77,7 @@ fn count_pair(pair: &Pair, reader: &mut Reader, format: &Format) -> Result<Count
     if old.is_none() || new.is_none() {
         return Ok(Count::Lines { added: count_lines(after.bytes()) as u64, removed: count_lines(before.bytes()) as u64 });
     }
-    Ok(count_edits(comparable(&before, &after, format.context), format.whitespace))
-}
-
-fn count_edits((old, new): (&[u8], &[u8]), whitespace: Whitespace) -> Count {
-    let (mut added, mut removed) = (0, 0);
-    for edit in edits(&Text::new(old), &Text::new(new), whitespace) {
-        added += edit.new.len() as u64;
-        removed += edit.old.len() as u64;
-    }
-    Count::Lines { added, removed }
+    let (old, new) = comparable(&before, &after, format.context);
+    let (removed, added) = count_edits(&Text::new(old), &Text::new(new), format.whitespace);
+    Ok(Count::Lines { added: added as u64, removed: removed as u64 })
 }

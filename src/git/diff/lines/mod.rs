@@ -13,6 +13,8 @@ mod tokens;
 
 use std::ops::Range;
 
+use tokens::Tokens;
+
 pub use text::{Text, count_lines, is_space};
 
 /// Which differences between lines count.
@@ -40,16 +42,33 @@ pub fn edits(old: &Text<'_>, new: &Text<'_>, whitespace: Whitespace) -> Vec<Edit
         let whole = Edit { old: 0..old.len(), new: 0..new.len() };
         return if old.is_empty() && new.is_empty() { Vec::new() } else { vec![whole] };
     }
-    let tokens = tokens::Tokens::of(old, new, whitespace);
-    let kept = prune::prune(&tokens);
+    let tokens = Tokens::of(old, new, tokens::shared_ends(old, new), whitespace);
+    let (mut old_changed, mut new_changed) = changed_lines(&tokens);
+    slide::slide(old, &tokens.old, &mut old_changed, &new_changed);
+    slide::slide(new, &tokens.new, &mut new_changed, &old_changed);
+    collect(&old_changed, &new_changed)
+}
+
+/// How many lines of `old` and of `new` differ. Where they stand does not matter, so less has to be done than for [`edits`].
+pub fn count_edits(old: &Text<'_>, new: &Text<'_>, whitespace: Whitespace) -> (usize, usize) {
+    let (head, tail) = tokens::shared_ends(old, new);
+    if head + tail == old.len().min(new.len()) {
+        return (old.len() - head - tail, new.len() - head - tail);
+    }
+    let (old_changed, new_changed) = changed_lines(&Tokens::of(old, new, (head, tail), whitespace));
+    let count = |changed: Vec<bool>| changed.into_iter().filter(|&changed| changed).count();
+    (count(old_changed), count(new_changed))
+}
+
+/// Marks of the lines that differ, and one that is not set after the last.
+fn changed_lines(tokens: &Tokens) -> (Vec<bool>, Vec<bool>) {
+    let kept = prune::prune(tokens);
     let (mut old_changed, mut new_changed) = (kept.old.changed, kept.new.changed);
     search::search(
         search::Lines { tokens: &kept.old.tokens, numbers: &kept.old.numbers, changed: &mut old_changed },
         search::Lines { tokens: &kept.new.tokens, numbers: &kept.new.numbers, changed: &mut new_changed },
     );
-    slide::slide(old, &tokens.old, &mut old_changed, &new_changed);
-    slide::slide(new, &tokens.new, &mut new_changed, &old_changed);
-    collect(&old_changed, &new_changed)
+    (old_changed, new_changed)
 }
 
 /// Turns the marks of both sides, each with one unset mark after the last line, into edits.

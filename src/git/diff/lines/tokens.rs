@@ -16,13 +16,9 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Numbers the lines of both texts.
-    pub fn of<'a>(old: &Text<'a>, new: &Text<'a>, whitespace: Whitespace) -> Tokens {
-        // Most lines stand at the same place from the beginning or the end; those are looked up once for both.
-        let shorter = old.len().min(new.len());
-        let head = (0..shorter).take_while(|&at| old.line(at) == new.line(at)).count();
-        let from_end = |text: &Text<'a>, at: usize| text.line(text.len() - 1 - at);
-        let tail = (0..shorter - head).take_while(|&at| from_end(old, at) == from_end(new, at)).count();
+    /// Numbers the lines of both texts. The `shared` lines at both ends are looked up once for both.
+    pub fn of<'a>(old: &Text<'a>, new: &Text<'a>, shared: (usize, usize), whitespace: Whitespace) -> Tokens {
+        let (head, tail) = shared;
         let (old_end, new_end) = (old.len() - tail, new.len() - tail);
         let mut table = Table::new(old_end + new.len() - head, whitespace);
         let mut old_tokens = Vec::with_capacity(old.len());
@@ -40,6 +36,14 @@ impl Tokens {
         };
         Tokens { old_count: count(&old_tokens), new_count: count(&new_tokens), old: old_tokens, new: new_tokens }
     }
+}
+
+/// How many lines both texts begin with, and how many of the others both end with.
+pub fn shared_ends(old: &Text<'_>, new: &Text<'_>) -> (usize, usize) {
+    let shorter = old.len().min(new.len());
+    let head = (0..shorter).take_while(|&at| old.line(at) == new.line(at)).count();
+    let same_from_end = |&at: &usize| old.line(old.len() - 1 - at) == new.line(new.len() - 1 - at);
+    (head, (0..shorter - head).take_while(same_from_end).count())
 }
 
 const EMPTY: u32 = u32::MAX;
@@ -124,7 +128,7 @@ mod tests {
     fn equal_lines_have_equal_numbers_and_others_do_not() {
         let (old, new) = (Text::new(b"a\nb\na\n"), Text::new(b"b\na\nab\na"));
 
-        let tokens = Tokens::of(&old, &new, Whitespace::Exact);
+        let tokens = Tokens::of(&old, &new, shared_ends(&old, &new), Whitespace::Exact);
 
         assert_eq!(tokens.old, [0, 1, 0]);
         assert_eq!(tokens.new, [1, 0, 2, 3]);
@@ -135,7 +139,7 @@ mod tests {
     fn lines_that_differ_in_white_space_are_equal_on_demand() {
         let (old, new) = (Text::new(b"a b\n\n"), Text::new(b"\ta  b \r\nab"));
 
-        let tokens = Tokens::of(&old, &new, Whitespace::IgnoreAll);
+        let tokens = Tokens::of(&old, &new, shared_ends(&old, &new), Whitespace::IgnoreAll);
 
         assert_eq!((tokens.old, tokens.new), (vec![0, 1], vec![0, 0]));
     }
