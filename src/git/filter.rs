@@ -16,6 +16,7 @@ use gix::worktree::stack::state::attributes::Source;
 use gix::oid;
 
 use super::encoded::{ENCODING, EncodedText, Indexed, NAMES, Rules};
+use super::ident;
 use super::ignore::files_above;
 use super::index::LazyIndex;
 use super::{GitError, Objects, Repo, os_path};
@@ -110,30 +111,49 @@ impl Filters {
 
     /// Turns the bytes of a blob into those of the file at `path`. Returns false, and leaves `out` alone, if they are the same.
     pub fn to_worktree(&mut self, path: &BStr, blob: &[u8], out: &mut Vec<u8>) -> Result<bool, GitError> {
+        let expanded = if self.has_ident(path)? { ident::expand(blob, self.repo.object_hash())? } else { None };
         let rules = self.encoding_rules(path)?;
+        let source = expanded.as_deref().unwrap_or(blob);
         let Filters { pipeline, encoded, attributes, repo, .. } = self;
         if let Some(rules) = rules {
-            *out = encoded_text(encoded, repo)?.smudge_text(path, &rules, blob)?;
+            *out = encoded_text(encoded, repo)?.smudge_text(path, &rules, source)?;
             return Ok(true);
         }
         let entry = attributes.at_path(os_path(path), None, &repo.objects).map_err(|source| unreadable(path, source))?;
         let mut matching = |_: &BStr, outcome: &mut Outcome| {
             entry.matching_attributes(outcome);
         };
-        smudged(pipeline, path, blob, &mut matching, out)
+        let is_filtered = smudged(pipeline, path, source, &mut matching, out)?;
+        if let (Some(expanded), false) = (expanded, is_filtered) {
+            *out = expanded;
+            return Ok(true);
+        }
+        Ok(is_filtered)
+    }
+
+    /// True if `$Id$` in the file at `path` stands for the name of its blob.
+    fn has_ident(&mut self, path: &BStr) -> Result<bool, GitError> {
+        let found = self.selected(path, "ident", ["ident"])?;
+        Ok(found.is_some_and(|found| found.iter_selected().any(|found| found.assignment.state == StateRef::Set)))
+    }
+
+    /// The values of the attributes `names` at `path`; none where no attribute file above it speaks of `asked`.
+    fn selected<const N: usize>(&mut self, path: &BStr, asked: &str, names: [&str; N]) -> Result<Option<Outcome>, GitError> {
+        let Filters { attributes, repo, .. } = self;
+        // Reads the attribute files above the path.
+        let _primed = attributes.at_path(os_path(path), None, &repo.objects).map_err(|source| unreadable(path, source))?;
+        if !attributes.attributes_collection().iter().any(|(name, _)| name == asked) {
+            return Ok(None);
+        }
+        let mut found = attributes.selected_attribute_matches(names);
+        let entry = attributes.at_path(os_path(path), None, &repo.objects).map_err(|source| unreadable(path, source))?;
+        entry.matching_attributes(&mut found);
+        Ok(Some(found))
     }
 
     /// How the file at `path` is converted, if its attributes name an encoding.
     fn encoding_rules(&mut self, path: &BStr) -> Result<Option<Rules>, GitError> {
-        let Filters { attributes, repo, .. } = self;
-        // Reads the attribute files above the path. Where none of them speaks of encodings, that is all.
-        let _primed = attributes.at_path(os_path(path), None, &repo.objects).map_err(|source| unreadable(path, source))?;
-        if !attributes.attributes_collection().iter().any(|(name, _)| name == ENCODING) {
-            return Ok(None);
-        }
-        let mut found = attributes.selected_attribute_matches(NAMES);
-        let entry = attributes.at_path(os_path(path), None, &repo.objects).map_err(|source| unreadable(path, source))?;
-        entry.matching_attributes(&mut found);
+        let Some(found) = self.selected(path, ENCODING, NAMES)? else { return Ok(None) };
         let named = found.iter_selected().find(|found| found.assignment.name.as_str() == ENCODING);
         match named.map(|found| found.assignment.state) {
             Some(StateRef::Set | StateRef::Unset) => Err(filter_error(path, "an encoding has a name, and is not true or false")),

@@ -133,7 +133,6 @@ fn safe_crlf_never_stops_a_save() {
 }
 
 #[test]
-#[ignore = "UTF-16 with eol=crlf comes back with LF"]
 fn text_in_another_encoding_comes_back_in_that_encoding() {
     let repo = crate::support::scenes::encodings();
     let paths: Vec<_> = (0..crate::support::scenes::ENCODED.len()).map(|number| format!("new.e{number}")).collect();

@@ -26,11 +26,12 @@ fn brings_back_the_state(repo: &TestRepo) {
     let changed = RepoState::of(repo).without_times();
 
     repo.restore("A");
-    saved.assert_same(&RepoState::of(repo).without_times());
+    let restored = RepoState::of(repo).without_times();
+    saved.or_checked_out(&restored, repo, "A").assert_same(&restored);
     repo.undo();
     changed.assert_same(&RepoState::of(repo).without_times());
     repo.redo();
-    saved.assert_same(&RepoState::of(repo).without_times());
+    restored.assert_same(&RepoState::of(repo).without_times());
     repo.assert_sound();
 }
 

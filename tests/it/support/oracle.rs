@@ -89,6 +89,11 @@ impl TestRepo {
         self.git([OsStr::new("cat-file"), OsStr::new("blob"), &self.in_tree(selector, path)]).stdout
     }
 
+    /// What git makes of a recorded path on its way into the worktree; empty if it is not there.
+    pub fn checked_out(&self, selector: &str, path: impl AsRef<OsStr>) -> Vec<u8> {
+        self.try_git([OsStr::new("cat-file"), OsStr::new("--filters"), &self.in_tree(selector, path)]).stdout
+    }
+
     /// The recorded mode of a path, as `git ls-tree` prints it; empty if it is not there.
     #[track_caller]
     pub fn mode(&self, selector: &str, path: &str) -> String {

@@ -314,12 +314,13 @@ pub fn line_endings() -> TestRepo {
     repo
 }
 
-/// Encodings by attributes, one tracked and edited, one new file of each.
+/// Encodings by attributes, one tracked and edited, one new file of each; the first with line ends of its own.
 pub fn encodings() -> TestRepo {
     let repo = TestRepo::new();
     let mut attributes = String::new();
     for (number, (encoding, _)) in ENCODED.iter().enumerate() {
-        attributes += &format!("*.e{number} working-tree-encoding={encoding} text\n");
+        let eol = if number == 0 { "crlf" } else { "lf" };
+        attributes += &format!("*.e{number} working-tree-encoding={encoding} text eol={eol}\n");
     }
     repo.write(".gitattributes", attributes);
     for (number, (_, content)) in ENCODED.iter().enumerate() {

@@ -83,6 +83,17 @@ impl RepoState {
         self
     }
 
+    /// The state with every file that differs in `restored` as git makes it from the checkpoint: of a file with mixed line
+    /// ends, for one, a tree holds one kind of them.
+    pub fn or_checked_out(mut self, restored: &RepoState, repo: &TestRepo, checkpoint: &str) -> RepoState {
+        for (path, entry) in self.worktree.iter_mut().filter(|(_, entry)| entry.kind == 'f') {
+            if restored.worktree.get(path) != Some(entry) {
+                entry.content = hash(&repo.checked_out(checkpoint, path));
+            }
+        }
+        self
+    }
+
     /// Takes over how `other` stores its index, so that a difference in that alone does not count.
     pub fn keep_index_file_of(&mut self, other: &RepoState) {
         self.index_file = other.index_file;
@@ -174,8 +185,12 @@ fn entry(path: &Path) -> Option<Entry> {
     } else {
         ('s', Vec::new())
     };
-    let mut hasher = DefaultHasher::new();
-    hasher.write(&content);
     let mtime = meta.mtime() * 1_000_000_000 + meta.mtime_nsec();
-    Some(Entry { kind, mode: meta.mode(), content: hasher.finish(), mtime })
+    Some(Entry { kind, mode: meta.mode(), content: hash(&content), mtime })
+}
+
+fn hash(content: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(content);
+    hasher.finish()
 }
