@@ -24,6 +24,7 @@ pub mod pathspec;
 pub mod refs;
 pub mod restore;
 pub mod snapshot;
+mod sparse;
 pub mod stat;
 mod terminal;
 #[cfg(test)]

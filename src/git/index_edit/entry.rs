@@ -130,6 +130,15 @@ impl<'a> Entry<'a> {
         self.extended & SKIP_WORKTREE != 0
     }
 
+    pub(super) fn is_assume_unchanged(&self) -> bool {
+        self.flags & ASSUME_UNCHANGED != 0
+    }
+
+    /// True if a flag says something of its path that its content does not.
+    pub(super) fn is_marked(&self) -> bool {
+        self.is_assume_unchanged() || self.extended & (SKIP_WORKTREE | INTENT_TO_ADD) != 0
+    }
+
     pub(super) fn set_intent_to_add(&mut self, on: bool) {
         self.extended = if on { self.extended | INTENT_TO_ADD } else { self.extended & !INTENT_TO_ADD };
     }

@@ -12,7 +12,7 @@ mod entry;
 mod extension;
 mod flatten;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::path::Path;
 
@@ -51,8 +51,10 @@ pub struct Put {
     pub id: ObjectId,
     /// The entry only announces the path (`git add -N`).
     pub intent_to_add: bool,
-    /// The entry stands for a file that is not to be in the worktree; only used where the path is new.
+    /// The entry stands for a file that is not to be in the worktree. Where it says so already it goes on saying so.
     pub skip_worktree: bool,
+    /// The file is taken to be unchanged. Where the entry says so already it goes on saying so.
+    pub assume_unchanged: bool,
     /// Stat data of the file if it has this content; all zero otherwise.
     pub stat: StatData,
 }
@@ -166,7 +168,21 @@ fn edited<'a>(mut entry: Entry<'a>, put: &'a Put) -> Entry<'a> {
     if put.skip_worktree {
         entry.set_skip_worktree();
     }
+    if put.assume_unchanged {
+        entry.set_assume_unchanged();
+    }
     entry
+}
+
+/// An entry that has a flag: one of these, or that it only announces its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marked {
+    /// Mode as in a tree; that of an announced path is the one it had then.
+    pub mode: u32,
+    /// It stands for a file that is not to be in the worktree.
+    pub skip_worktree: bool,
+    /// Its file is taken to be unchanged.
+    pub assume_unchanged: bool,
 }
 
 /// The index as it is on disk, whole.
@@ -211,15 +227,21 @@ impl Source {
 
     /// Paths whose entries stand for files that are not to be in the worktree, directories of a sparse index among them (those
     /// end in `/`).
-    pub fn skip_worktree(&self) -> Result<Vec<BString>, GitError> {
-        let mut paths = Vec::new();
+    pub fn skip_worktree(&self) -> Result<BTreeSet<BString>, GitError> {
+        Ok(self.marked()?.into_iter().filter(|(_, entry)| entry.skip_worktree).map(|(path, _)| path).collect())
+    }
+
+    /// Paths whose entries have a flag, directories of a sparse index among them (those end in `/`).
+    pub fn marked(&self) -> Result<BTreeMap<BString, Marked>, GitError> {
+        let mut found = BTreeMap::new();
         let mut entries = Entries::read(&self.bytes, self.hash)?;
         while let Some(entry) = entries.next()? {
-            if entry.is_skip_worktree() {
-                paths.push(entry.path.to_owned());
+            if entry.is_marked() {
+                let (skip_worktree, assume_unchanged) = (entry.is_skip_worktree(), entry.is_assume_unchanged());
+                found.insert(entry.path.to_owned(), Marked { mode: entry.mode(), skip_worktree, assume_unchanged });
             }
         }
-        Ok(paths)
+        Ok(found)
     }
 
     /// True unless `index.skipHash` left the trailing hash empty.

@@ -1,6 +1,6 @@
 //! What the index becomes: as it was captured, or HEAD's where HEAD moved.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::dirs::Top;
 use super::identity::Identity;
 use super::journal::text;
+use super::marks::Marks;
 use super::op::Op;
 use super::plan::{Target, side_of};
-use crate::git::diff::tree_changes;
+use crate::git::diff::{Side, tree_changes};
 use crate::git::facts::Head;
 use crate::git::index_edit::{Edit, Edits, Put, Source, StatData};
 use crate::git::snapshot::Entry;
@@ -63,6 +64,14 @@ struct IndexPut {
     id: ObjectId,
     intent_to_add: bool,
     skip_worktree: bool,
+    #[serde(default)]
+    assume_unchanged: bool,
+}
+
+impl IndexEdit {
+    pub(super) fn path(&self) -> &BStr {
+        self.path.as_bstr()
+    }
 }
 
 /// The index now.
@@ -91,19 +100,43 @@ pub fn edits(
         (IndexMode::Captured, Some(tree)) => (tree, &target.intent_to_add),
         (IndexMode::Captured, None) | (IndexMode::Head, _) => (now.head.tree, &none),
     };
-    let mut edits: std::collections::BTreeMap<BString, Option<IndexPut>> = std::collections::BTreeMap::new();
+    let nothing_noted = Marks::default();
+    let marks = if mode == IndexMode::Captured { &target.marks } else { &nothing_noted };
+    let put = |path: &BString, side: Side| {
+        let mark = marks.get(path.as_bstr());
+        IndexPut {
+            mode: side.mode.value(),
+            id: side.id,
+            intent_to_add: false,
+            skip_worktree: now.outside.contains(path) || mark.is_some_and(|mark| mark.skip_worktree),
+            assume_unchanged: mark.is_some_and(|mark| mark.assume_unchanged),
+        }
+    };
+    let mut edits: BTreeMap<BString, Option<IndexPut>> = BTreeMap::new();
     for path in now.intent_to_add.iter().filter(|path| !announced.contains(path)) {
         edits.insert(path.clone(), None);
     }
     for change in tree_changes(objects, &now.tree, &tree)? {
-        let skip_worktree = now.outside.contains(&change.path);
-        let put = change.new.map(|side| IndexPut { mode: side.mode.value(), id: side.id, intent_to_add: false, skip_worktree });
+        let put = change.new.map(|side| put(&change.path, side));
         edits.insert(change.path, put);
+    }
+    for (path, _) in marks.iter().filter(|(path, mark)| (mark.skip_worktree || mark.assume_unchanged) && includes(path.as_bstr()))
+    {
+        if !edits.contains_key(path)
+            && !announced.contains(path)
+            && let Some(side) = side_of(objects, &tree, path.as_bstr())?
+        {
+            edits.insert(path.clone(), Some(put(path, side)));
+        }
     }
     let empty = ObjectId::empty_blob(objects.hash_kind());
     for path in announced.iter().filter(|path| !now.intent_to_add.contains(path)) {
-        let mode = side_of(objects, &target.tree, path.as_bstr())?.map_or(EntryKind::Blob as u16, |side| side.mode.value());
-        edits.insert(path.clone(), Some(IndexPut { mode, id: empty, intent_to_add: true, skip_worktree: false }));
+        let mode = match marks.get(path.as_bstr()).map(|mark| u16::try_from(mark.mode)) {
+            Some(Ok(mode)) => mode,
+            _ => side_of(objects, &target.tree, path.as_bstr())?.map_or(EntryKind::Blob as u16, |side| side.mode.value()),
+        };
+        let put = IndexPut { mode, id: empty, intent_to_add: true, skip_worktree: false, assume_unchanged: false };
+        edits.insert(path.clone(), Some(put));
     }
     Ok(edits.into_iter().filter(|(path, _)| includes(path.as_bstr())).map(|(path, put)| IndexEdit { path, put }).collect())
 }
@@ -159,6 +192,7 @@ impl Files<'_> {
             id: put.id,
             intent_to_add: put.intent_to_add,
             skip_worktree: put.skip_worktree,
+            assume_unchanged: put.assume_unchanged,
             stat: stat.unwrap_or_default(),
         }
     }

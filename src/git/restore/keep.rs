@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use gix::bstr::{BStr, BString, ByteSlice};
+use gix::oid;
 
-use super::dirs::ancestors;
+use super::dirs::{ancestors, is_directory};
 use super::plan::{KeepReason, Obstacle, Planner, Target, is_in, side_of};
+use crate::git::diff::Side;
 use crate::git::ignore::Ignore;
 use crate::git::index_edit::Source;
+use crate::git::sparse::Sparse;
 use crate::git::{GitError, Objects, index};
 use crate::model::{SkipReason, Skipped};
 
@@ -16,6 +19,8 @@ pub(super) fn decide(planner: &mut Planner<'_>, objects: &Objects, target: &Targ
     keep_uncaptured(planner, target);
     look_behind_the_capture(planner, objects, target)?;
     keep_absent(planner, objects, target)?;
+    keep_outside(planner, objects, target)?;
+    take_away_absent(planner, target)?;
     keep_ignored(planner, objects, target)
 }
 
@@ -74,8 +79,7 @@ fn keep_absent(planner: &mut Planner<'_>, objects: &Objects, target: &Target) ->
     if absent.is_empty() && unseen.is_empty() {
         return Ok(());
     }
-    let outside: BTreeSet<BString> =
-        Source::read(&planner.repo.index_path(), planner.repo.hash_kind())?.skip_worktree()?.into_iter().collect();
+    let outside = Source::read(&planner.repo.index_path(), planner.repo.hash_kind())?.skip_worktree()?;
     let is_outside = |path: &BString| outside.contains(path) || in_sparse_directory(&outside, path.as_bstr());
     for path in absent.into_iter() {
         if planner.stat(path.as_bstr())?.is_some() {
@@ -102,6 +106,37 @@ fn keep_absent(planner: &mut Planner<'_>, objects: &Objects, target: &Target) ->
     Ok(())
 }
 
+/// A path that the index does not have, and that the sparse checkout leaves out: the index gets it, the disk does not, as when
+/// git switches branches. What differed from the index when the target was captured was on disk, and comes back to it.
+fn keep_outside(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
+    let (Some(then), Some(now)) = (target.index_tree, planner.now.index_tree) else { return Ok(()) };
+    let Some(sparse) = Sparse::of(planner.repo)? else { return Ok(()) };
+    let new = planner.writes.iter().filter(|(path, write)| !write.replaces && !sparse.includes(path.as_bstr()));
+    let new: Vec<(BString, Side)> = new.map(|(path, write)| (path.clone(), write.new)).collect();
+    for (path, side) in new {
+        let is_indexed = |tree: &oid| side_of(objects, tree, path.as_bstr());
+        if is_indexed(&then)? == Some(side) && is_indexed(&now)?.is_none() && planner.stat(path.as_bstr())?.is_none() {
+            planner.writes.remove(&path);
+            planner.keep(path, KeepReason::OutsideSparseCheckout);
+        }
+    }
+    Ok(())
+}
+
+/// A path that the target has in its tree, but had not on disk: what a restore has put there goes again.
+fn take_away_absent(planner: &mut Planner<'_>, target: &Target) -> Result<(), GitError> {
+    for (path, _) in target.marks.iter().filter(|(_, mark)| mark.absent) {
+        if !(planner.scope.includes)(path.as_bstr()) {
+            continue;
+        }
+        planner.writes.remove(path);
+        if planner.stat(path.as_bstr())?.is_some_and(|stat| !is_directory(&stat)) {
+            planner.deletes.insert(path.clone());
+        }
+    }
+    Ok(())
+}
+
 fn in_sparse_directory(outside: &BTreeSet<BString>, path: &BStr) -> bool {
     ancestors(path).any(|directory| outside.contains(&BString::from([directory.as_bytes(), b"/"].concat())))
 }
@@ -117,7 +152,7 @@ fn keep_ignored(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -
     let deletes = std::mem::take(&mut planner.deletes);
     for path in deletes {
         let ignored = now.is_ignored(path.as_bstr(), false)? || then.is_ignored(path.as_bstr(), false)?;
-        if ignored && !planner.scope.deletable.contains(&path) {
+        if ignored && !planner.scope.deletable.contains(&path) && !target.marks.is_absent(path.as_bstr()) {
             planner.keep(path, KeepReason::Ignored);
         } else {
             planner.deletes.insert(path);

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dirs::Top;
 use super::journal::text;
+use super::marks::Marks;
 use super::op::Op;
 use super::stage::{hash_blob, is_blob};
 use crate::git::filter::Filters;
@@ -46,6 +47,8 @@ struct Original {
 pub struct Originals {
     folder: PathBuf,
     files: BTreeMap<BString, Original>,
+    /// What the index noted of paths.
+    pub marks: Marks,
 }
 
 /// What is known of one file beyond its blob.
@@ -62,7 +65,8 @@ impl Originals {
         let folder = home(repo).join(checkpoint);
         let read = || -> Option<Vec<Original>> { serde_json::from_slice(&std::fs::read(folder.join(LIST)).ok()?).ok() };
         let files = read().unwrap_or_default().into_iter().map(|original| (original.path.clone(), original)).collect();
-        Originals { folder, files }
+        let marks = Marks::read(&folder);
+        Originals { folder, files, marks }
     }
 
     /// What is known of the file at `path`, if it is to hold `blob`.
@@ -225,7 +229,7 @@ fn leads_back(objects: &Objects, filters: &mut Filters, path: &BStr, blob: &Obje
     }
 }
 
-fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), GitError> {
+pub(super) fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), GitError> {
     let folder = staged(folder);
     let path = folder.join(name);
     let written = fault::point().and_then(|()| std::fs::create_dir_all(&folder)).and_then(|()| {

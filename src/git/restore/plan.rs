@@ -18,6 +18,7 @@ use super::in_the_way;
 use super::index::Seen;
 use super::journal::text;
 use super::keep;
+use super::marks::Marks;
 use super::op::{NewFile, Op, OpKind};
 use crate::git::diff::{Change, Side, tree_changes};
 use crate::git::{GitError, Objects, Repo};
@@ -27,6 +28,8 @@ use crate::model::Skipped;
 pub struct Now<'a> {
     /// The tree of the capture.
     pub tree: ObjectId,
+    /// That of its index; none if it has unmerged entries.
+    pub index_tree: Option<ObjectId>,
     /// What the capture left out.
     pub skipped: &'a [Skipped],
     /// What the capture saw at a path; none if there is no file.
@@ -46,6 +49,8 @@ pub struct Target {
     pub intent_to_add: Vec<BString>,
     /// What the target does not hold.
     pub skipped: Vec<Skipped>,
+    /// What its index noted of paths; empty unless a restore kept it.
+    pub marks: Marks,
 }
 
 /// Which paths a restore is about, and what else it must know of them.

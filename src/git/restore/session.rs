@@ -12,6 +12,7 @@ use super::dirs::Top;
 use super::index::{self, IndexEdit, Seen};
 use super::index_lock::{IndexLock, Taken};
 use super::journal::{Journal, Phase, Purpose};
+use super::marks;
 use super::originals::{self, Originals};
 use super::plan::Plan;
 use super::recover::sweep;
@@ -166,6 +167,8 @@ impl Session {
         journal.index = edits;
         journal.attributes = self.attributes;
         keep_old_index(repo, &journal.folder(repo)).map_err(unchanged)?;
+        marks::gather(repo, &journal.ops, journal.index.as_deref().unwrap_or_default(), &journal.folder(repo))
+            .map_err(unchanged)?;
         journal.write(repo).map_err(unchanged)?;
         self.parts.kept = true;
         let result = change(repo, objects, &self.parts, Some(self.lock), seen);

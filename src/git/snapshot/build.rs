@@ -8,10 +8,11 @@ use gix::objs::Tree;
 use gix::objs::tree::{Entry, EntryKind};
 
 use super::resolve::{Delta, DirKey, NewDir, Outcome};
-use super::stat_cache::{DirRef, DirStat, Record, RecordKind, StatCache, StatCacheWriter};
+use super::stat_cache::{DirRef, DirStat, KEEP_IF_ABSENT, Record, RecordKind, StatCache, StatCacheWriter};
 use crate::git::GitError;
 use crate::git::index::add_tree;
 use crate::git::odb::ObjectWriter;
+use crate::git::stat::FileStat;
 
 /// Applies a delta to a cache.
 pub(super) struct Builder<'a, 'o> {
@@ -110,11 +111,11 @@ impl<'a, 'o> Builder<'a, 'o> {
         }
         let mut tree = Tree::empty();
         let outcomes = self.outcomes.remove(&index).unwrap_or_default();
-        self.merge_files(dir, outcomes, &mut tree);
+        let absent = self.merge_files(dir, outcomes, &mut tree);
         let mut children: Vec<(BString, DirKey)> =
             dir.children().map(|child| (self.cache.dir(child).name().to_owned(), child)).collect();
         children.extend(self.new_children_of(index));
-        self.children(children, &mut tree)?;
+        self.children(children, &absent, &mut tree)?;
         self.end(place, tree)
     }
 
@@ -127,7 +128,7 @@ impl<'a, 'o> Builder<'a, 'o> {
             self.put(record.as_ref(), &mut tree);
         }
         let children = self.new_children_of(key);
-        self.children(children, &mut tree)?;
+        self.children(children, &[], &mut tree)?;
         self.end(place, tree)
     }
 
@@ -140,15 +141,29 @@ impl<'a, 'o> Builder<'a, 'o> {
         children.into_iter().map(|child| (name(&child), child)).collect()
     }
 
-    fn children(&mut self, mut children: Vec<(BString, DirKey)>, tree: &mut Tree) -> Result<(), GitError> {
+    /// Adds directories to a tree that has its files, `absent` ones among them: those are not on disk, and the index asks not
+    /// to look. Where a directory has something in their place, or a file stands where such a directory was, what is on disk
+    /// counts, as it does for `git add` (`read-cache.c:check_file_directory_conflict`).
+    fn children(&mut self, mut children: Vec<(BString, DirKey)>, absent: &[BString], tree: &mut Tree) -> Result<(), GitError> {
+        let files = tree.entries.len();
+        let mut replaced = Vec::new();
         // A directory that vanished and came back is both known and new; the new one is what is there.
         children.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         children.dedup_by(|a, b| a.0 == b.0);
         for (name, key) in children {
             let id = if key < self.cache.dir_count() { self.known_or_gone(key)? } else { self.new_dir(key)? };
             if let Some(oid) = id {
+                if let Ok(file) = tree.entries[..files].binary_search_by(|file| file.filename.cmp(&name)) {
+                    if !absent.contains(&name) {
+                        continue;
+                    }
+                    replaced.push(file);
+                }
                 tree.entries.push(Entry { mode: EntryKind::Tree.into(), filename: name, oid });
             }
+        }
+        for file in replaced.into_iter().rev() {
+            tree.entries.remove(file);
         }
         Ok(())
     }
@@ -170,7 +185,15 @@ impl<'a, 'o> Builder<'a, 'o> {
         Ok(id)
     }
 
-    fn merge_files(&mut self, dir: DirRef<'_>, outcomes: Vec<(BString, Option<Record>)>, tree: &mut Tree) {
+    /// Returns the names of those that are not on disk.
+    fn merge_files(&mut self, dir: DirRef<'_>, outcomes: Vec<(BString, Option<Record>)>, tree: &mut Tree) -> Vec<BString> {
+        let is_absent = |flags: u8, stat: &FileStat| flags & KEEP_IF_ABSENT != 0 && *stat == FileStat::default();
+        let mut absent: Vec<BString> = Vec::new();
+        for record in outcomes.iter().filter_map(|(_, record)| record.as_ref()) {
+            if is_absent(record.flags, &record.stat) {
+                absent.push(record.name.clone());
+            }
+        }
         let mut changed = outcomes.into_iter().peekable();
         for file in dir.files() {
             let name = file.name();
@@ -180,6 +203,9 @@ impl<'a, 'o> Builder<'a, 'o> {
             match changed.next_if(|(new, _)| BStr::new(new) == name) {
                 Some((_, record)) => self.put(record.as_ref(), tree),
                 None => {
+                    if is_absent(file.flags(), &file.stat()) {
+                        absent.push(name.to_owned());
+                    }
                     self.writer.file(name, file.kind(), file.flags(), &file.stat(), file.id());
                     push_entry(tree, name, file.kind(), file.id().to_owned());
                 }
@@ -188,6 +214,7 @@ impl<'a, 'o> Builder<'a, 'o> {
         for (_, record) in changed {
             self.put(record.as_ref(), tree);
         }
+        absent
     }
 
     fn put(&mut self, record: Option<&Record>, tree: &mut Tree) {

@@ -15,7 +15,7 @@ use crate::git::restore::{
 };
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::stat::FileStat;
-use crate::git::{GitError, facts, path_bytes};
+use crate::git::{GitError, Repo, facts, path_bytes};
 use crate::model::{BString, Blocker, BlockerCode, Checkpoint, CheckpointId, Kind, ObjectId};
 use crate::ops::save::{self, SaveRequest};
 use crate::ops::{Context, Error};
@@ -204,7 +204,7 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
     let repo = &context.repo;
     let pathspec = Pathspec::parse(repo, &task.request.directory, &task.request.paths)?;
     let includes = |path: &BStr| pathspec.includes(path);
-    let target = target_of(&task.target);
+    let target = target_of(repo, &task.target);
     let (deletable, mut forced) = created_before(context, task)?;
     let standing_in = repo.prefix(&task.request.directory).map(|path| path_bytes(&path));
     let scope = Scope { includes: &includes, deletable, standing_in: standing_in.filter(|path| !path.is_empty()) };
@@ -216,7 +216,7 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
             Err(error) => return Ok(Err(vec![obstacles::pre_restore_failed(&error)])),
         };
         let seen = |path: &BStr| snapshot.entry(path).filter(|entry| entry.stat != FileStat::default());
-        let now = Now { tree: snapshot.tree, skipped: &snapshot.skipped, seen: &seen };
+        let now = Now { tree: snapshot.tree, index_tree: snapshot.index_tree, skipped: &snapshot.skipped, seen: &seen };
         let plan = match Plan::make(repo, &snapshot.objects(repo), &now, &target, &scope) {
             Ok(plan) => plan,
             Err(GitError::ObjectMissing(id)) => return Ok(Err(vec![obstacles::object_missing(&format!("object {id}"))])),
@@ -318,13 +318,14 @@ fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint, 
     Ok(())
 }
 
-fn target_of(checkpoint: &Checkpoint) -> Target {
+fn target_of(repo: &Repo, checkpoint: &Checkpoint) -> Target {
     Target {
         tree: checkpoint.tree,
         index_tree: checkpoint.index_tree,
         head: checkpoint.head,
         intent_to_add: checkpoint.intent_to_add.clone(),
         skipped: checkpoint.skipped.clone(),
+        marks: Originals::of(repo, checkpoint.id.as_str()).marks,
     }
 }
 

@@ -134,3 +134,104 @@ fn local_edits_under_flags_made_later_come_back_with_undo() {
 
     assert_eq!((repo.read("s"), repo.read("u")), ("local\n".into(), "local\n".into()));
 }
+
+/// Absent files, their flags and the index come back, whatever a restore made of them.
+fn undo_and_redo_are_exact(repo: &TestRepo, to: &str) {
+    let before = (RepoState::of(repo).without_times().without_folders(), repo.git(["ls-files", "-v"]).text());
+    repo.restore(to);
+    let after = (RepoState::of(repo).without_times().without_folders(), repo.git(["ls-files", "-v"]).text());
+    repo.undo();
+    before.0.assert_same(&RepoState::of(repo).without_times().without_folders());
+    assert_eq!(repo.git(["ls-files", "-v"]).text(), before.1);
+    repo.redo();
+    after.0.assert_same(&RepoState::of(repo).without_times().without_folders());
+    assert_eq!(repo.git(["ls-files", "-v"]).text(), after.1);
+    repo.undo();
+    before.0.assert_same(&RepoState::of(repo).without_times().without_folders());
+    repo.assert_sound();
+}
+
+#[test]
+fn what_a_restore_puts_outside_goes_again_with_undo() {
+    for (options, patterns) in FORMS {
+        let repo = sparse(options, patterns);
+        repo.write("out/b", "made present\n");
+        repo.save("present");
+        repo.remove("out/b");
+        repo.run(["sparse-checkout", "reapply"]);
+        assert_eq!(repo.git(["ls-files", "-t", "out/b"]).text(), "S out/b", "{options:?}");
+
+        undo_and_redo_are_exact(&repo, "present");
+
+        repo.restore("present");
+        assert_eq!(repo.read("out/b"), "made present\n", "{options:?}");
+    }
+}
+
+#[test]
+fn a_path_outside_that_the_index_lost_comes_back_to_the_index_alone() {
+    for (options, patterns) in FORMS {
+        let repo = sparse(options, patterns);
+        repo.save("before");
+        repo.run(["rm", "--cached", "--sparse", "-q", "out/b", "also-out/d"]);
+        repo.write("in/a", "4\n");
+
+        undo_and_redo_are_exact(&repo, "before");
+
+        repo.restore("before");
+        assert!(!repo.exists("out/b"), "{options:?}");
+        assert_eq!(repo.git(["ls-files", "-t", "out/b", "also-out/d"]).text(), "S also-out/d\nS out/b", "{options:?}");
+    }
+}
+
+#[test]
+fn flags_of_entries_that_a_restore_removes_come_back_with_undo() {
+    let repo = TestRepo::new();
+    repo.save("before");
+    for path in ["s", "u", "both", "gone"] {
+        repo.write(path, "1\n");
+    }
+    repo.write("announced", "#!\n");
+    repo.chmod("announced", 0o755);
+    repo.run(["add", "s", "u", "both", "gone"]);
+    repo.run(["add", "-N", "announced"]);
+    repo.run(["update-index", "--skip-worktree", "s", "both", "gone"]);
+    repo.run(["update-index", "--assume-unchanged", "u", "both"]);
+    repo.write("u", "local\n");
+    repo.remove("gone");
+
+    undo_and_redo_are_exact(&repo, "before");
+    assert_eq!(repo.git(["ls-files", "-s", "announced"]).text().split(' ').next(), Some("100755"));
+}
+
+#[test]
+fn what_stands_in_the_place_of_a_flagged_entry_is_captured_instead() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let repo = TestRepo::new();
+        repo.write("file", "1\n");
+        repo.write("folder/x", "1\n");
+        repo.write("folder/deep/y", "1\n");
+        repo.write("empty", "1\n");
+        repo.commit("flagged");
+        repo.save("before");
+        repo.run(["update-index", flag, "file", "folder/x", "folder/deep/y", "empty"]);
+        for path in ["file", "folder", "empty"] {
+            repo.remove(path);
+        }
+        repo.mkdir("empty");
+        for round in ["first", "again"] {
+            repo.write("file/c", round);
+            repo.write("folder", round);
+            repo.save("A");
+            repo.assert_tree_is_gits("A");
+            repo.assert_sound();
+        }
+
+        undo_and_redo_are_exact(&repo, "before");
+        repo.remove("file");
+        repo.remove("folder");
+        repo.save("B");
+
+        repo.assert_tree_is_gits("B");
+    }
+}
