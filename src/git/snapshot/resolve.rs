@@ -16,6 +16,7 @@ use super::stat_cache::{DirStat, KEEP_IF_ABSENT, Record, StatCache};
 use super::walk::Event;
 use crate::git::index::{LazyIndex, join};
 use crate::git::odb::ObjectSink;
+use crate::git::stat::FileStat;
 use crate::git::{GitError, Repo};
 use crate::model::Skipped;
 
@@ -59,6 +60,8 @@ pub(super) struct Delta {
     pub(super) new_dirs: Vec<NewDir>,
     /// Known directories that are not there any more.
     pub(super) gone: Vec<u32>,
+    /// Known directories that are not on disk, as they were not the last time, and whose files all stand.
+    pub(super) standing: BTreeSet<u32>,
     /// Known directories that became part of another repository: whatever else was found out about them does not count.
     swallowed: Vec<std::ops::Range<u32>>,
     /// New stamps of known directories.
@@ -129,6 +132,7 @@ impl<'a> Shared<'a> {
         for event in events {
             self.sort_event(event, &mut delta, &mut tasks)?;
         }
+        delta.gone.retain(|dir| delta.standing.range(*dir..self.cache.dir(*dir).end()).next().is_none());
         let swallowed = std::mem::take(&mut delta.swallowed);
         let inside = |dir: &u32| swallowed.iter().any(|range| range.contains(dir));
         tasks.retain(|task| !inside(&task.dir));
@@ -190,9 +194,15 @@ impl<'a> Shared<'a> {
             }
             Event::Read { dir, stat } => delta.stats.push((dir, stat)),
             Event::DirGone { dir } => {
-                delta.gone.push(dir);
+                let before = delta.outcomes.len();
                 for file in 0..self.cache.dir(dir).file_count() {
                     self.file_gone(dir, file, delta)?;
+                }
+                let all_stand = self.cache.dir(dir).file_count() > 0 && delta.outcomes.len() == before;
+                if all_stand {
+                    delta.standing.insert(dir);
+                } else {
+                    delta.gone.push(dir);
                 }
             }
             Event::HasGit { dir } => self.nested(dir, delta, tasks),
@@ -209,16 +219,23 @@ impl<'a> Shared<'a> {
     fn file_gone(&self, dir: u32, file: u32, delta: &mut Delta) -> Result<(), GitError> {
         let directory = self.cache.dir(dir);
         let record = directory.file(file).to_record();
-        self.note_rules(record.name.as_ref());
         delta.rules_gone |= is_rules(record.name.as_ref());
         if record.flags & KEEP_IF_ABSENT == 0 {
+            self.note_rules(record.name.as_ref());
             delta.outcomes.push(Outcome::Drop(dir, record.name));
             return Ok(());
         }
         let path = join(directory.path(), record.name.as_ref());
         let index = self.index.get()?;
-        if let Some(entry) = index.entry_by_path(path.as_ref()) {
-            delta.outcomes.push(Outcome::Put(dir, Record { id: entry.id, stat: Default::default(), ..record }));
+        let was_there = record.stat != FileStat::default();
+        match index.entry_by_path(path.as_ref()).map(|entry| entry.id) {
+            None => delta.outcomes.push(Outcome::Drop(dir, record.name)),
+            Some(id) if was_there || id != record.id => {
+                self.note_rules(record.name.as_ref());
+                delta.outcomes.push(Outcome::Put(dir, Record { id, stat: FileStat::default(), ..record }));
+            }
+            // As it was the last time.
+            Some(_) => {}
         }
         Ok(())
     }
