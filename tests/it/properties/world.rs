@@ -59,6 +59,7 @@ impl World {
             match self.random.below(20) {
                 0 if self.tricks == Tricks::Unseen => self.edit_unseen(),
                 1 if self.tricks == Tricks::Unseen => self.replace_by_copy(),
+                2 if self.tricks == Tricks::Unseen => self.flag(),
                 0..=6 => self.write(),
                 7 | 8 => self.remove(),
                 9 => self.link(),
@@ -259,6 +260,23 @@ impl World {
         let words: &[&str] =
             self.random.pick(&[&["rm", "-q", "--cached", "-f"] as &[&str], &["reset", "-q"], &["update-index", "--chmod=+x"]]);
         self.git_on(words, &path);
+    }
+
+    /// Sets or clears a flag of an entry, and often takes its file away.
+    fn flag(&mut self) {
+        let tracked = self.repo.git(["ls-files", "-z"]).stdout;
+        let tracked: Vec<_> = tracked.split(|byte| *byte == 0).filter(|path| !path.is_empty() && path.is_ascii()).collect();
+        if tracked.is_empty() {
+            return;
+        }
+        let path = raw(self.random.pick(&tracked)).to_owned();
+        let flags = ["--assume-unchanged", "--skip-worktree", "--no-assume-unchanged", "--no-skip-worktree"];
+        let flag = self.random.pick(&flags);
+        self.git_on(&["update-index", flag], &path);
+        if self.random.one_in(2) && self.repo.exists(&path) {
+            self.tell(format!("remove {path:?}"));
+            self.repo.remove(&path);
+        }
     }
 
     fn commit_or_stage_all(&mut self) {

@@ -23,16 +23,6 @@ impl TestRepo {
         let scratch = tempfile::tempdir_in(self.env().root()).unwrap();
         let index = git_dir.join("index");
         let copy = scratch.path().join("index");
-        if index.exists() {
-            std::fs::copy(&index, &copy).unwrap();
-            // An index older than every file makes git look into all of them.
-            let time = match belief {
-                Belief::Usual => index.metadata().unwrap().modified().unwrap(),
-                Belief::None => std::time::UNIX_EPOCH + std::time::Duration::from_secs(1),
-            };
-            let times = std::fs::FileTimes::new().set_modified(time);
-            std::fs::File::options().write(true).open(&copy).unwrap().set_times(times).unwrap();
-        }
         let real = self.common_dir().join("objects");
         let quoted = format!("\"{}\"", real.display());
         let git = |args: &[&str]| {
@@ -42,6 +32,21 @@ impl TestRepo {
             Output::of(command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &quoted)).success()
         };
         std::fs::create_dir(scratch.path().join("objects")).unwrap();
+        if index.exists() {
+            std::fs::copy(&index, &copy).unwrap();
+            for path in flagged_files(self) {
+                for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
+                    let _cleared = git(&["update-index", flag, "--", &path]);
+                }
+            }
+            // An index older than every file makes git look into all of them.
+            let time = match belief {
+                Belief::Usual => index.metadata().unwrap().modified().unwrap(),
+                Belief::None => std::time::UNIX_EPOCH + std::time::Duration::from_secs(1),
+            };
+            let times = std::fs::FileTimes::new().set_modified(time);
+            std::fs::File::options().write(true).open(&copy).unwrap().set_times(times).unwrap();
+        }
         let _added = git(&["add", "-A"]);
         let tree = git(&["write-tree"]).text();
         let listing = entries(&git(&["ls-tree", "-r", "-z", "--full-tree", &tree]));
@@ -133,4 +138,13 @@ impl TestRepo {
 fn entries(listing: &Output) -> BTreeMap<String, String> {
     let lines = String::from_utf8_lossy(&listing.stdout).into_owned();
     lines.split_terminator('\0').filter_map(|line| line.split_once('\t')).map(|(o, p)| (p.to_owned(), o.to_owned())).collect()
+}
+
+/// Files whose entries ask not to look at them, and that are there all the same: a capture takes them as they are.
+fn flagged_files(repo: &TestRepo) -> Vec<String> {
+    let listing = repo.git(["ls-files", "-v", "-z"]).stdout;
+    let records = listing.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+    let flagged = records.filter(|record| record[0].is_ascii_lowercase() || record[0] == b'S').map(|record| &record[2..]);
+    let there = flagged.filter(|path| repo.path(super::raw(path)).symlink_metadata().is_ok_and(|meta| !meta.is_dir()));
+    there.map(|path| String::from_utf8(path.to_vec()).expect("flags are set on paths that are text")).collect()
 }
