@@ -66,6 +66,15 @@ pub(super) fn object_missing(what: &str) -> Blocker {
     }
 }
 
+/// What is at a path cannot even be looked at.
+pub(super) fn out_of_reach(path: &std::path::Path) -> Blocker {
+    Blocker {
+        code: BlockerCode::PathBlocked,
+        message: format!("`{}` is in a directory that may not be searched", path.display()),
+        hint: "give yourself permission to search it (`chmod u+x`), or restore other paths: `-- <pathspec>`".into(),
+    }
+}
+
 /// Others changed files while the restore was at work.
 pub(super) fn changed_meanwhile(paths: &[BString]) -> Blocker {
     Blocker {

@@ -220,6 +220,9 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
         let plan = match Plan::make(repo, &snapshot.objects(repo), &now, &target, &scope) {
             Ok(plan) => plan,
             Err(GitError::ObjectMissing(id)) => return Ok(Err(vec![obstacles::object_missing(&format!("object {id}"))])),
+            Err(GitError::Io { path, source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                return Ok(Err(vec![obstacles::out_of_reach(&path)]));
+            }
             Err(error) => return Err(error.into()),
         };
         if plan.to_capture.is_empty() || captures == CAPTURES {
