@@ -10,6 +10,25 @@ use rustix::io::Errno;
 
 use super::{GitError, Repo};
 
+/// Lets one process at a time put together what captures left in the repository, whatever worktree they were in.
+pub struct RepositoryLock {
+    _file: File,
+}
+
+impl RepositoryLock {
+    /// Takes the lock if it is free.
+    pub fn try_acquire(repo: &Repo) -> Result<Option<RepositoryLock>, GitError> {
+        let path = repo.common_dir().join("checkpoint").join("tidy.lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|source| GitError::io("open", &path, source))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(RepositoryLock { _file: file })),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(None),
+            Err(source) => Err(GitError::io("lock", &path, source)),
+        }
+    }
+}
+
 /// Held while it lives.
 pub struct WorktreeLock {
     _file: File,

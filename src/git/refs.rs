@@ -112,7 +112,7 @@ pub fn name_of_ref(reference: &str) -> Option<String> {
 }
 
 /// The lock of a loose ref (gitrepository-layout(5), `*.lock`).
-struct Lock {
+pub(super) struct Lock {
     target: PathBuf,
     path: PathBuf,
     file: fs::File,
@@ -120,7 +120,7 @@ struct Lock {
 }
 
 impl Lock {
-    fn take(repo: &Repo, name: &str) -> Result<Lock, GitError> {
+    pub(super) fn take(repo: &Repo, name: &str) -> Result<Lock, GitError> {
         let target = repo.common_dir().join(name);
         let path = PathBuf::from(format!("{}.lock", target.display()));
         let directory = target.parent().unwrap_or(&target).to_owned();

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::restore::refuse_or_clear;
+use super::tidy::tidy;
 use super::{Context, Error, stat_of};
 use crate::git::lock::WorktreeLock;
 use crate::git::snapshot::{self, Keep, Snapshot};
@@ -98,7 +99,9 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
         return Ok(SaveOutcome::Unchanged(named));
     }
     let checkpoint = record(context, &mut snapshot, request)?;
-    Ok(SaveOutcome::Captured(name_checkpoint(context, checkpoint, request.name.as_deref())?))
+    let checkpoint = name_checkpoint(context, checkpoint, request.name.as_deref())?;
+    tidy(context, checkpoint.number);
+    Ok(SaveOutcome::Captured(checkpoint))
 }
 
 /// Waits for the worktree's lock and finishes what a capture that died under it left.
@@ -177,7 +180,10 @@ pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequ
     let recorded = commit::record(&context.repo, snapshot, &mut checkpoint, &origin);
     let inserted = recorded.map_err(Error::from).and_then(|()| Ok(context.store.insert(&checkpoint)?));
     let result = match inserted {
-        Ok(number) => Ok(with_stat(context, Checkpoint { number, ..checkpoint }, snapshot.changes())),
+        Ok(number) => {
+            note_packs(context, snapshot);
+            Ok(with_stat(context, Checkpoint { number, ..checkpoint }, snapshot.changes()))
+        }
         Err(error) => {
             // All or nothing: without its row it could not be listed, so it is not left behind as a ref either.
             let _ = refs::delete(&context.repo, &checkpoint.ref_name(), Some(checkpoint.commit));
@@ -186,6 +192,13 @@ pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequ
     };
     let _ = fs::remove_file(&pending);
     result
+}
+
+/// Remembers what is to be put together later. Packs that nobody remembers are left to `git gc`.
+fn note_packs(context: &mut Context, snapshot: &Snapshot) {
+    for pack in snapshot.packs() {
+        let _ = context.store.note_pack(&pack, 0);
+    }
 }
 
 /// Counts what a small change comes to while it is at hand; a large one is counted when somebody asks.

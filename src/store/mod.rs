@@ -9,6 +9,7 @@ mod filter;
 mod meta;
 mod names;
 mod open;
+mod packs;
 mod restores;
 mod row;
 mod schema;

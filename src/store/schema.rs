@@ -60,10 +60,12 @@ pub(super) const MIGRATIONS: &[&str] = &[
     CREATE INDEX restores_of_worktree ON restores (worktree);
     CREATE TABLE default_sessions (worktree TEXT PRIMARY KEY, session TEXT NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;",
+    "CREATE TABLE packs (name TEXT PRIMARY KEY, tier INTEGER NOT NULL) STRICT;
+    CREATE INDEX packs_of_tier ON packs (tier);",
 ];
 
 /// The version that this program writes.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 #[cfg(test)]
 mod tests {

@@ -5,9 +5,11 @@
 
 mod cruft;
 mod loose;
+mod merge;
 mod pack;
 mod sink;
 
 pub(crate) use loose::sync_directory;
+pub(crate) use merge::merge;
 pub use sink::Keep;
 pub(crate) use sink::{ObjectSink, ObjectWriter};

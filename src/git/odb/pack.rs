@@ -28,8 +28,9 @@ struct Placed {
     offset: u64,
 }
 
-/// Writes `entries` as one pack with its index into `<objects>/pack`; both are on disk when it returns.
-pub(super) fn write(objects: &Path, hash: gix::hash::Kind, entries: &[Packed]) -> Result<(), GitError> {
+/// Writes `entries` as one pack with its index into `<objects>/pack`; both are on disk when it returns. Returns the name of the
+/// two files.
+pub(super) fn write(objects: &Path, hash: gix::hash::Kind, entries: &[Packed]) -> Result<String, GitError> {
     let directory = objects.join("pack");
     let temp = TempFile::create(&directory, "tmp_pack_")?;
     let failed = |source| GitError::io("write a pack to", &directory, source);
@@ -53,7 +54,8 @@ pub(super) fn write(objects: &Path, hash: gix::hash::Kind, entries: &[Packed]) -
     let name = format!("pack-{trailer}");
     temp.keep_as(&directory.join(&name).with_extension("pack"))?;
     index.keep_as(&directory.join(&name).with_extension("idx"))?;
-    sync_directory(&directory)
+    sync_directory(&directory)?;
+    Ok(name)
 }
 
 /// Type and size of an entry: four bits of size in the first byte, then seven a byte, least significant first.

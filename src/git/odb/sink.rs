@@ -15,7 +15,7 @@ use crate::git::objects::Overlay;
 use crate::git::{GitError, Repo};
 
 /// At most this many objects are written as loose ones.
-const MOST_LOOSE: usize = 4;
+const MOST_LOOSE: usize = 1;
 /// Objects above this size in bytes are compressed at once instead of waiting for the choice between loose and packed.
 const RAW_LIMIT: usize = 1 << 18;
 /// When this many compressed bytes have gathered they are written as a pack, to bound memory.
@@ -46,6 +46,8 @@ struct State {
     bytes: usize,
     known: HashSet<ObjectId>,
     overlay: Overlay,
+    /// The names of packs that were written.
+    written: Vec<String>,
 }
 
 impl ObjectSink {
@@ -77,13 +79,27 @@ impl ObjectSink {
         if self.keep == Keep::Memory {
             return Ok(());
         }
-        let State { raw, packed, .. } = std::mem::take(&mut *self.state());
+        let (raw, packed) = {
+            let mut state = self.state();
+            (std::mem::take(&mut state.raw), std::mem::take(&mut state.packed))
+        };
         if packed.is_empty() && raw.len() <= MOST_LOOSE {
             return raw.iter().try_for_each(|(id, kind, data)| loose::write(&self.directory, id, *kind, data));
         }
         let mut writer = self.writer(repo);
         let raw = raw.into_iter().map(|(id, kind, data)| writer.pack_entry(id, kind, &data)).collect::<Result<Vec<_>, _>>()?;
-        pack::write(&self.directory, self.hash, &raw.into_iter().chain(packed).collect::<Vec<_>>())
+        self.write_pack(&raw.into_iter().chain(packed).collect::<Vec<_>>())
+    }
+
+    /// The packs that were written so far.
+    pub(crate) fn packs(&self) -> Vec<String> {
+        self.state().written.clone()
+    }
+
+    fn write_pack(&self, entries: &[Packed]) -> Result<(), GitError> {
+        let name = pack::write(&self.directory, self.hash, entries)?;
+        self.state().written.push(name);
+        Ok(())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -131,7 +147,7 @@ impl ObjectWriter<'_> {
             })
         };
         if let Some(entries) = full {
-            pack::write(&self.sink.directory, self.sink.hash, &entries)?
+            self.sink.write_pack(&entries)?;
         }
         Ok(id)
     }
@@ -219,7 +235,8 @@ mod tests {
         git(directory.path(), &["init", "-q"]);
         let repo = Repo::open_nested(directory.path()).unwrap();
 
-        put(&repo, &["a", "b"]);
+        put(&repo, &["a"]);
+        put(&repo, &["b"]);
         let many: Vec<String> = (0..100).map(|n| format!("content {n}\n")).collect();
         put(&repo, &many.iter().map(String::as_str).collect::<Vec<_>>());
 

@@ -249,6 +249,11 @@ impl Snapshot {
         self.sink.flush(&repo.gix())
     }
 
+    /// The packs that its objects went into.
+    pub(crate) fn packs(&self) -> Vec<String> {
+        self.sink.packs()
+    }
+
     /// Keeps what this snapshot learned for the next one. `anchor` is the commit, held by `anchor_ref`, that has all its
     /// objects. A cache that cannot be written is not a failure: the next capture is slower, nothing else.
     pub(crate) fn save_cache(&mut self, repo: &Repo, anchor: ObjectId, anchor_ref: &str) {

@@ -147,7 +147,6 @@ fn a_checkpoint_with_nothing_staged_has_head_as_its_only_parent() {
 }
 
 #[test]
-#[ignore = "minutes long, and packs are not consolidated yet"]
 fn a_repository_with_a_thousand_saves_of_one_line_stays_small() {
     let repo = TestRepo::new();
     for number in 0..300 {

@@ -1,0 +1,172 @@
+//! Puts small packs together, so that they do not pile up.
+//!
+//! What git has open stays readable, and what it looks for next it finds in the new pack: a pack that vanished makes it look at
+//! the folder again (`packfile.c:reprepare_packed_git`). A `git gc` that runs meanwhile drops only packs that it knew when it
+//! began. So nothing that is needed is ever without a pack, and no lock is needed but one between programs like this.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use gix::odb::pack::{data, index};
+
+use super::loose::sync_directory;
+use super::pack::{self, Packed};
+use crate::git::GitError;
+
+/// A pack above this size in bytes stays as it is: rewriting it would cost more than it brings.
+const LARGEST: u64 = 16 << 20;
+
+/// What became of packs that were to be put together.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Merged {
+    /// The new pack, if there was more than one to make it from.
+    pub(crate) pack: Option<String>,
+    /// Packs that are gone, or that are better left alone.
+    pub(crate) done: Vec<String>,
+}
+
+/// Puts the packs `names` in `<objects>/pack` together. Nothing is done where a multi-pack-index may refer to them.
+pub(crate) fn merge(objects: &Path, hash: gix::hash::Kind, names: &[String]) -> Result<Merged, GitError> {
+    let directory = objects.join("pack");
+    if directory.join("multi-pack-index").exists() || directory.join("multi-pack-index.d").exists() {
+        return Ok(Merged::default());
+    }
+    let (mut entries, mut seen, mut sources) = (Vec::new(), HashSet::new(), Vec::new());
+    for name in names {
+        if let Some(objects) = read(&directory.join(name), hash) {
+            entries.extend(objects.into_iter().filter(|entry| seen.insert(entry.id)));
+            sources.push(name);
+        }
+    }
+    if sources.len() < 2 {
+        let done = names.iter().filter(|name| !sources.contains(name)).cloned().collect();
+        return Ok(Merged { pack: None, done });
+    }
+    let new = pack::write(objects, hash, &entries)?;
+    if !holds_all(&directory.join(&new), hash, &seen) {
+        return Err(GitError::other("put packs together", "the new pack does not hold what it should"));
+    }
+    for name in sources.into_iter().filter(|name| **name != new) {
+        // The index first: without it nobody opens the pack (`packfile.c:unlink_pack_path`).
+        for extension in ["idx", "rev", "pack"] {
+            let _ = fs::remove_file(with(&directory.join(name), extension));
+        }
+    }
+    sync_directory(&directory)?;
+    Ok(Merged { pack: Some(new), done: names.to_vec() })
+}
+
+/// The objects of a pack as they lie in it; none if it is gone, large, damaged, or not one of whole objects that nobody else
+/// has a mark on.
+fn read(path: &Path, hash: gix::hash::Kind) -> Option<Vec<Packed>> {
+    let marked = ["keep", "promisor", "mtimes", "bitmap"].iter().any(|extension| with(path, extension).exists());
+    if marked || with(path, "pack").metadata().ok()?.len() > LARGEST {
+        return None;
+    }
+    let index = index::File::at(with(path, "idx"), hash).ok()?;
+    let data = data::File::at(with(path, "pack"), hash).ok()?;
+    let mut placed: Vec<index::Entry> = index.iter().collect();
+    placed.sort_unstable_by_key(|entry| entry.pack_offset);
+    let ends = placed.iter().skip(1).map(|entry| entry.pack_offset).chain([data.pack_end() as u64]);
+    placed.iter().zip(ends).map(|(entry, end)| whole(&data, entry, end)).collect()
+}
+
+/// The object that lies between its offset and `end`, if it is no delta and its checksum is right.
+fn whole(data: &data::File, entry: &index::Entry, end: u64) -> Option<Packed> {
+    let bytes = data.entry_slice(entry.pack_offset..end)?;
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    let header = data.entry(entry.pack_offset).ok()?;
+    let content = usize::try_from(header.data_offset - entry.pack_offset).ok()?;
+    (entry.crc32 == Some(crc.sum())).then_some(())?;
+    let kind = header.header.as_kind()?;
+    Some(Packed { id: entry.oid, kind, size: header.decompressed_size, deflated: bytes.get(content..)?.to_owned() })
+}
+
+fn holds_all(path: &Path, hash: gix::hash::Kind, ids: &HashSet<ObjectId>) -> bool {
+    index::File::at(with(path, "idx"), hash).is_ok_and(|index| ids.iter().all(|id| index.lookup(id).is_some()))
+}
+
+fn with(path: &Path, extension: &str) -> PathBuf {
+    path.with_extension(extension)
+}
+
+#[cfg(test)]
+mod tests {
+    use gix::objs::Kind;
+
+    use super::*;
+    use crate::git::odb::{Keep, ObjectSink};
+    use crate::git::testing::TestRepo;
+
+    /// Writes a pack of blobs and returns its name.
+    fn pack_of(repo: &TestRepo, contents: &[&str]) -> String {
+        let repo = repo.open();
+        let sink = ObjectSink::new(&repo, Keep::Objects);
+        let mut writer = sink.writer(&repo.gix());
+        for content in contents {
+            writer.add(Kind::Blob, content.as_bytes()).unwrap();
+        }
+        drop(writer);
+        sink.flush(&repo.gix()).unwrap();
+        sink.packs().pop().unwrap()
+    }
+
+    fn packs(repo: &TestRepo) -> Vec<String> {
+        let listing = repo.path(".git/objects/pack").read_dir().unwrap().map(|item| item.unwrap().path());
+        let packs = listing.filter(|path| path.extension().is_some_and(|extension| extension == "pack"));
+        packs.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+    }
+
+    fn merge_in(repo: &TestRepo, names: &[String]) -> Merged {
+        merge(&repo.path(".git/objects"), gix::hash::Kind::Sha1, names).unwrap()
+    }
+
+    #[test]
+    fn packs_become_one_with_all_their_objects() {
+        let repo = TestRepo::new();
+        let names = [pack_of(&repo, &["a", "b"]), pack_of(&repo, &["c", "d"]), pack_of(&repo, &["e", &"long ".repeat(9999)])];
+        let all = repo.git(&["cat-file", "--batch-all-objects", "--batch-check"]);
+
+        let merged = merge_in(&repo, &names);
+
+        assert_eq!(packs(&repo), [merged.pack.unwrap()]);
+        assert_eq!(merged.done, names);
+        assert_eq!(repo.git(&["cat-file", "--batch-all-objects", "--batch-check"]), all);
+        repo.git(&["fsck", "--strict"]);
+    }
+
+    #[test]
+    fn what_others_have_a_mark_on_stays() {
+        let repo = TestRepo::new();
+        let names = [pack_of(&repo, &["a", "b"]), pack_of(&repo, &["c", "d"]), pack_of(&repo, &["e", "f"])];
+        repo.write(&format!(".git/objects/pack/{}.keep", names[0]), "");
+        repo.write(&format!(".git/objects/pack/{}.pack", "pack-gone"), "");
+
+        let merged = merge_in(&repo, &[names[0].clone(), names[1].clone(), "pack-gone".into(), names[2].clone()]);
+        assert!(packs(&repo).contains(&names[0]) && packs(&repo).contains(merged.pack.as_ref().unwrap()));
+        assert!(!packs(&repo).contains(&names[1]));
+
+        repo.git(&["multi-pack-index", "write"]);
+        let others = [merged.pack.unwrap(), pack_of(&repo, &["g", "h"])];
+        assert_eq!(merge_in(&repo, &others), Merged::default());
+    }
+
+    #[test]
+    fn a_damaged_pack_is_left_alone() {
+        let repo = TestRepo::new();
+        let names = [pack_of(&repo, &["a", "b"]), pack_of(&repo, &["c", "d"])];
+        let path = repo.path(&format!(".git/objects/pack/{}.pack", names[0]));
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[14] ^= 1;
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+
+        let merged = merge_in(&repo, &names);
+
+        assert_eq!(merged, Merged { pack: None, done: vec![names[0].clone()] });
+        assert_eq!(packs(&repo).len(), 2);
+    }
+}

@@ -1,0 +1,47 @@
+//! Keeps what many captures leave behind few: small packs and loose refs are put together now and then.
+//!
+//! It goes the way of merge sort, so that the work for each save stays small however many there are. It never makes a save
+//! fail; what could not be done is tried again with the next.
+
+use super::Context;
+use crate::git::lock::RepositoryLock;
+use crate::git::{merge_packs, pack_refs};
+
+/// So many packs of a tier become one of the next.
+const PACKS: usize = 16;
+/// Tiers above this are left to `git gc`: their packs are few.
+const TIERS: u8 = 4;
+/// Refs are packed each time that so many checkpoints were made.
+const REFS: u64 = 64;
+
+/// Called after checkpoint `number` was made.
+pub(super) fn tidy(context: &mut Context, number: u64) {
+    let many = context.store.packs(0).is_ok_and(|packs| packs.len() >= PACKS);
+    if !many && !number.is_multiple_of(REFS) {
+        return;
+    }
+    let Ok(Some(_lock)) = RepositoryLock::try_acquire(&context.repo) else { return };
+    if many {
+        let _ = merge_tiers(context);
+    }
+    if number.is_multiple_of(REFS) {
+        let _ = pack_refs::pack(&context.repo);
+    }
+}
+
+fn merge_tiers(context: &mut Context) -> Result<(), super::Error> {
+    let objects = context.repo.common_dir().join("objects");
+    for tier in 0..TIERS {
+        let names = context.store.packs(tier)?;
+        if names.len() < PACKS {
+            break;
+        }
+        let merged = merge_packs(&objects, context.repo.hash_kind(), &names)?;
+        if let Some(pack) = &merged.pack {
+            context.store.note_pack(pack, tier + 1)?;
+        }
+        let gone: Vec<String> = merged.done.into_iter().filter(|name| merged.pack.as_ref() != Some(name)).collect();
+        context.store.forget_packs(&gone)?;
+    }
+    Ok(())
+}
