@@ -93,6 +93,7 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
         && request.kind() != Kind::Turn
         && let Some(newest) = context.store.newest(context.repo.worktree_id())?
         && holds(&newest, &snapshot)
+        && is_held(context, &newest)?
     {
         snapshot.save_cache(&context.repo, newest.commit, &newest.ref_name());
         let named = name_checkpoint(context, newest, request.name.as_deref())?;
@@ -102,6 +103,11 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
     let checkpoint = name_checkpoint(context, checkpoint, request.name.as_deref())?;
     tidy(context, checkpoint.number);
     Ok(SaveOutcome::Captured(checkpoint))
+}
+
+/// True if the ref of `checkpoint` holds it. Whoever deletes a ref takes the checkpoint away, whatever the database says.
+fn is_held(context: &Context, checkpoint: &Checkpoint) -> Result<bool, Error> {
+    Ok(refs::read(&context.repo, &checkpoint.ref_name())? == Some(checkpoint.commit))
 }
 
 /// Waits for the worktree's lock and finishes what a capture that died under it left.

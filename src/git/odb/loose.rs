@@ -37,7 +37,7 @@ impl TempFile {
     }
 
     /// Flushes the file, makes it read-only as git's objects are, and moves it to `target`.
-    pub(super) fn keep_as(mut self, target: &Path) -> Result<(), GitError> {
+    pub(super) fn keep_as(&mut self, target: &Path) -> Result<(), GitError> {
         let failed = |source| GitError::io("write", target, source);
         self.file.set_permissions(fs::Permissions::from_mode(0o444)).map_err(failed)?;
         self.file.sync_all().map_err(failed)?;
@@ -67,14 +67,32 @@ pub(super) fn path(objects: &Path, id: &ObjectId) -> PathBuf {
     objects.join(&hex[..2]).join(&hex[2..])
 }
 
+/// How often something is written anew that a `git gc` took away before it was in place.
+const ATTEMPTS: u32 = 5;
+
+/// Calls `write` again as long as what it writes vanishes under it: git prunes temporary files and empty directories
+/// (`builtin/prune.c:remove_temporary_files`).
+pub(super) fn persist<T>(mut write: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
+    let mut attempt = 1;
+    loop {
+        match write() {
+            Err(GitError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => attempt += 1,
+            result => return result,
+        }
+    }
+}
+
 /// Writes an object from memory.
 pub(super) fn write(objects: &Path, id: &ObjectId, kind: Kind, data: &[u8]) -> Result<(), GitError> {
-    let temp = TempFile::create(objects, "tmp_obj_")?;
     let failed = |source| GitError::io("write an object to", objects, source);
     let mut encoder = ZlibEncoder::new(Vec::with_capacity(data.len() / 2 + 64), Compression::fast());
     encoder.write_all(&loose_header(kind, data.len() as u64)).and_then(|()| encoder.write_all(data)).map_err(failed)?;
-    (&temp.file).write_all(&encoder.finish().map_err(failed)?).map_err(failed)?;
-    place(temp, objects, id)
+    let deflated = encoder.finish().map_err(failed)?;
+    persist(|| {
+        let temp = TempFile::create(objects, "tmp_obj_")?;
+        (&temp.file).write_all(&deflated).map_err(failed)?;
+        place(temp, objects, id)
+    })
 }
 
 /// Writes a blob of exactly `size` bytes from a stream, without holding it in memory. Returns its id, or none if the stream
@@ -117,13 +135,15 @@ pub(super) fn write_stream(
     Ok(Some(id))
 }
 
-fn place(temp: TempFile, objects: &Path, id: &ObjectId) -> Result<(), GitError> {
+fn place(mut temp: TempFile, objects: &Path, id: &ObjectId) -> Result<(), GitError> {
     let target = path(objects, id);
     let directory = target.parent().unwrap_or(objects);
-    if !directory.is_dir() {
-        fs::create_dir_all(directory).map_err(|source| GitError::io("create", directory, source))?;
-        sync_directory(objects)?;
-    }
-    temp.keep_as(&target)?;
+    persist(|| {
+        if !directory.is_dir() {
+            fs::create_dir_all(directory).map_err(|source| GitError::io("create", directory, source))?;
+            sync_directory(objects)?;
+        }
+        temp.keep_as(&target)
+    })?;
     sync_directory(directory)
 }

@@ -8,7 +8,7 @@ use flate2::Crc;
 use gix::ObjectId;
 use gix::objs::Kind;
 
-use super::loose::{TempFile, sync_directory};
+use super::loose::{TempFile, persist, sync_directory};
 use crate::git::GitError;
 
 /// An object on its way into a pack.
@@ -31,9 +31,12 @@ struct Placed {
 /// Writes `entries` as one pack with its index into `<objects>/pack`; both are on disk when it returns. Returns the name of the
 /// two files.
 pub(super) fn write(objects: &Path, hash: gix::hash::Kind, entries: &[Packed]) -> Result<String, GitError> {
-    let directory = objects.join("pack");
-    let temp = TempFile::create(&directory, "tmp_pack_")?;
-    let failed = |source| GitError::io("write a pack to", &directory, source);
+    persist(|| write_once(&objects.join("pack"), hash, entries))
+}
+
+fn write_once(directory: &Path, hash: gix::hash::Kind, entries: &[Packed]) -> Result<String, GitError> {
+    let mut temp = TempFile::create(directory, "tmp_pack_")?;
+    let failed = |source| GitError::io("write a pack to", directory, source);
     let mut out = Hashed { out: BufWriter::with_capacity(1 << 18, &temp.file), hasher: gix::hash::hasher(hash), written: 0 };
     let count = u32::try_from(entries.len()).map_err(|source| GitError::other("count the objects of a pack", source))?;
     out.put(b"PACK\0\0\0\x02").and_then(|()| out.put(&count.to_be_bytes())).map_err(failed)?;
@@ -48,13 +51,13 @@ pub(super) fn write(objects: &Path, hash: gix::hash::Kind, entries: &[Packed]) -
         placed.push(Placed { id: entry.id, crc: crc.sum(), offset });
     }
     let trailer = out.finish().map_err(failed)?;
-    let index = TempFile::create(&directory, "tmp_idx_")?;
+    let mut index = TempFile::create(directory, "tmp_idx_")?;
     write_index(&index, hash, placed, &trailer).map_err(failed)?;
     // A reader takes a pack to be there when its index is, so the index comes last (`builtin/pack-objects.c`).
     let name = format!("pack-{trailer}");
     temp.keep_as(&directory.join(&name).with_extension("pack"))?;
     index.keep_as(&directory.join(&name).with_extension("idx"))?;
-    sync_directory(&directory)?;
+    sync_directory(directory)?;
     Ok(name)
 }
 

@@ -226,6 +226,8 @@ impl<'a> Judge<'a> {
         let directory = self.shared.repo.top().join(os_path(&task.path));
         let tracked = task.known.as_ref().filter(|known| known.kind == RecordKind::Gitlink && known.flags & TRACKED != 0);
         let head = if nested::is_repository(self.shared.repo, task.path.as_ref()) { nested_head(&directory) } else { None };
+        // The id of a repository with another hash has no place in a tree.
+        let head = head.filter(|id| id.kind() == self.shared.repo.hash_kind());
         let Some(id) = head.or(tracked.map(|known| known.id)) else {
             return self.skip(task, SkipReason::NestedRepository, None);
         };

@@ -18,9 +18,13 @@ pub(super) fn is_dirty(directory: &Path) -> bool {
 /// a file that points to one or cannot be read (`setup.c:is_nonbare_repository_dir`).
 pub(crate) fn is_repository(repo: &Repo, path: &BStr) -> bool {
     let git = repo.top().join(os_path(path)).join(".git");
-    let Ok(metadata) = std::fs::symlink_metadata(&git) else { return false };
+    // Through a symbolic link, as git looks at it.
+    let Ok(metadata) = std::fs::metadata(&git) else { return false };
     if metadata.is_dir() {
         return is_git_directory(&git);
+    }
+    if !metadata.is_file() {
+        return false;
     }
     match std::fs::read(&git) {
         Err(error) => error.kind() == std::io::ErrorKind::PermissionDenied,
