@@ -217,7 +217,8 @@ fn report_export(ui: &mut Ui, exported: &ExportOutcome) -> Result<Exit, Failure>
     if !ui.wants_json() {
         let written = plural(exported.export.written as u64, "file");
         let directory = exported.directory.display().to_string();
-        writeln!(ui.out(), "wrote {} into {}: {written}", render::title(&exported.target), sanitize(&directory))?;
+        let verb = if exported.dry_run { "would write" } else { "wrote" };
+        writeln!(ui.out(), "{verb} {} into {}: {written}", render::title(&exported.target), sanitize(&directory))?;
     }
     if !exported.export.submodules.is_empty() {
         let count = exported.export.submodules.len() as u64;

@@ -19,6 +19,7 @@ use super::encoded::{ENCODING, EncodedText, Indexed, NAMES, Rules};
 use super::ident;
 use super::ignore::files_above;
 use super::index::LazyIndex;
+use super::rule_files::{Gathered, RuleFiles};
 use super::{GitError, Objects, Repo, os_path};
 
 /// Applies clean and smudge filters. Each thread takes its own; long-running filter processes live as long as it does.
@@ -29,6 +30,8 @@ pub struct Filters {
     attributes: gix::worktree::Stack,
     repo: gix::Repository,
     index: Arc<LazyIndex>,
+    /// Watches over the attribute files in the worktree; none if none of them is read.
+    files: Option<RuleFiles>,
 }
 
 /// What cleaning did to a content.
@@ -42,13 +45,14 @@ pub enum Cleaned<R> {
 impl Filters {
     /// Filters as attributes in the worktree (and, for attribute files that are not checked out, in `index`) set them.
     pub fn new(repo: &Repo, index: Arc<gix::index::State>) -> Result<Filters, GitError> {
-        Self::with(repo, &index.clone(), Arc::new(LazyIndex::ready(repo, index)), Source::WorktreeThenIdMapping)
+        Self::lazy(repo, &index.clone(), Arc::new(LazyIndex::ready(repo, index)))
     }
 
     /// The same, where `rules` has the attribute files that are not checked out, and `index` is read only if a conversion of
     /// line ends asks for the content that is in it.
     pub(crate) fn lazy(repo: &Repo, rules: &gix::index::State, index: Arc<LazyIndex>) -> Result<Filters, GitError> {
-        Self::with(repo, rules, index, Source::WorktreeThenIdMapping)
+        let files = Some(RuleFiles::new(repo.top(), ".gitattributes")?);
+        Ok(Filters { files, ..Self::with(repo, rules, index, Source::WorktreeThenIdMapping)? })
     }
 
     /// Filters as the attribute files of `tree` set them, for writing its files: what is in the worktree may say something else.
@@ -66,14 +70,15 @@ impl Filters {
     fn with(repo: &Repo, rules: &gix::index::State, index: Arc<LazyIndex>, source: Source) -> Result<Filters, GitError> {
         let gix = repo.gix();
         let pipeline = new_pipeline(&gix)?;
-        let attributes = gix.attributes_only(rules, source).map_err(|source| GitError::other("set up filters", source))?.detach();
-        Ok(Filters { pipeline, encoded: None, attributes, repo: gix, index })
+        let attributes = attribute_stack(&gix, rules, source)?;
+        Ok(Filters { pipeline, encoded: None, attributes, repo: gix, index, files: None })
     }
 
     /// Turns the content of the file at `path` into that of its blob, which goes to `out` unless it is the same.
     pub fn to_git<R: Read>(&mut self, path: &BStr, mut content: R, out: &mut Vec<u8>) -> Result<Cleaned<R>, GitError> {
+        self.look_out(path)?;
         let rules = self.encoding_rules(path)?;
-        let Filters { pipeline, encoded, attributes, repo, index } = self;
+        let Filters { pipeline, encoded, attributes, repo, index, .. } = self;
         let mut indexed = |buffer: &mut Vec<u8>| -> Result<Option<()>, gix::Error> {
             use gix::objs::Find;
             let index = index.get().map_err(|error| gix::Error::from_error(error))?;
@@ -97,6 +102,7 @@ impl Filters {
     /// True if the content of the file at `path` cannot be converted even without any filter driver: its encoding is not what
     /// its attributes say, or they say what no encoding is.
     pub(crate) fn is_malformed<R: Read>(&mut self, path: &BStr, mut content: R) -> Result<bool, GitError> {
+        self.look_out(path)?;
         match self.encoding_rules(path) {
             Ok(Some(rules)) => {
                 let mut bytes = Vec::new();
@@ -111,6 +117,7 @@ impl Filters {
 
     /// Turns the bytes of a blob into those of the file at `path`. Returns false, and leaves `out` alone, if they are the same.
     pub fn to_worktree(&mut self, path: &BStr, blob: &[u8], out: &mut Vec<u8>) -> Result<bool, GitError> {
+        self.look_out(path)?;
         let expanded = if self.has_ident(path)? { ident::expand(blob, self.repo.object_hash())? } else { None };
         let rules = self.encoding_rules(path)?;
         let source = expanded.as_deref().unwrap_or(blob);
@@ -151,6 +158,16 @@ impl Filters {
         Ok(Some(found))
     }
 
+    /// Sees to it that the attribute files above `path` can be read.
+    fn look_out(&mut self, path: &BStr) -> Result<(), GitError> {
+        if self.files.as_mut().is_some_and(|files| !files.are_sound(path)) {
+            let Gathered { index, repo } = self.files.take().expect("it was just there").gather(&self.repo)?;
+            self.attributes = attribute_stack(&repo, &index, Source::IdMapping)?;
+            self.repo = repo;
+        }
+        Ok(())
+    }
+
     /// How the file at `path` is converted, if its attributes name an encoding.
     fn encoding_rules(&mut self, path: &BStr) -> Result<Option<Rules>, GitError> {
         let Some(found) = self.selected(path, ENCODING, NAMES)? else { return Ok(None) };
@@ -160,6 +177,10 @@ impl Filters {
             _ => Rules::read(path, &found),
         }
     }
+}
+
+fn attribute_stack(repo: &gix::Repository, rules: &gix::index::State, source: Source) -> Result<gix::worktree::Stack, GitError> {
+    Ok(repo.attributes_only(rules, source).map_err(|source| GitError::other("set up filters", source))?.detach())
 }
 
 fn new_pipeline(repo: &gix::Repository) -> Result<Pipeline, GitError> {

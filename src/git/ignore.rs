@@ -8,19 +8,23 @@ use gix::objs::TreeRefIter;
 use gix::oid;
 use gix::worktree::stack::state::ignore::Source;
 
+use super::rule_files::{Gathered, RuleFiles};
 use super::{GitError, Objects, Repo, os_path};
 
 /// Answers whether a path is ignored. Each thread takes its own.
 pub struct Ignore {
     stack: gix::worktree::Stack,
     repo: gix::Repository,
+    /// Watches over the files in the worktree; none if none of them is read.
+    files: Option<RuleFiles>,
 }
 
 impl Ignore {
     /// The rules in force now: `.gitignore` files in the worktree (those not checked out from `index`), `info/exclude` and
     /// `core.excludesFile`.
     pub fn worktree(repo: &Repo, index: &gix::index::State) -> Result<Ignore, GitError> {
-        Self::with(repo, index, Source::WorktreeThenIdMappingIfNotSkipped)
+        let files = Some(RuleFiles::new(repo.top(), ".gitignore")?);
+        Ok(Ignore { files, ..Self::with(repo.gix(), index, Source::WorktreeThenIdMappingIfNotSkipped)? })
     }
 
     /// The rules of the `.gitignore` files in `tree`, with today's `info/exclude` and `core.excludesFile`. Only directories
@@ -32,17 +36,20 @@ impl Ignore {
         paths: impl Iterator<Item = &'a BStr>,
     ) -> Result<Ignore, GitError> {
         let index = files_above(objects, tree, paths, b".gitignore")?;
-        Self::with(repo, &index, Source::IdMapping)
+        Self::with(repo.gix(), &index, Source::IdMapping)
     }
 
-    fn with(repo: &Repo, index: &gix::index::State, source: Source) -> Result<Ignore, GitError> {
-        let gix = repo.gix();
+    fn with(gix: gix::Repository, index: &gix::index::State, source: Source) -> Result<Ignore, GitError> {
         let stack = gix.excludes(index, None, source).map_err(|source| GitError::other("read ignore rules", source))?.detach();
-        Ok(Ignore { stack, repo: gix })
+        Ok(Ignore { stack, repo: gix, files: None })
     }
 
     /// True if `path` or a directory above it is ignored. That a file is tracked makes no difference here.
     pub fn is_ignored(&mut self, path: &BStr, is_directory: bool) -> Result<bool, GitError> {
+        if self.files.as_mut().is_some_and(|files| !files.are_sound(path)) {
+            let Gathered { index, repo } = self.files.take().expect("it was just there").gather(&self.repo)?;
+            *self = Self::with(repo, &index, Source::IdMapping)?;
+        }
         let mode = if is_directory { Mode::DIR } else { Mode::FILE };
         match self.stack.at_path(os_path(path), Some(mode), &self.repo.objects) {
             Ok(platform) => Ok(platform.is_excluded()),

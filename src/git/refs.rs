@@ -22,13 +22,13 @@ pub const NAMES: &str = "refs/checkpoint-names/";
 /// How long to wait for another process that holds the lock of a ref.
 const LOCK_WAIT: Duration = Duration::from_secs(2);
 
-/// What a ref points to; none if there is no such ref.
+/// What a ref points to; none if there is no such ref, or a crash left it empty.
 pub fn read(repo: &Repo, name: &str) -> Result<Option<ObjectId>, GitError> {
     let loose = repo.common_dir().join(name);
     if let Ok(text) = fs::read(&loose)
-        && let Ok(id) = ObjectId::from_hex(text.trim_ascii_end())
+        && !text.starts_with(b"ref:")
     {
-        return Ok(Some(id));
+        return Ok(ObjectId::from_hex(text.trim_ascii_end()).ok());
     }
     let gix = repo.gix();
     let found = gix.try_find_reference(name).map_err(|source| GitError::other(format!("read the ref `{name}`"), source))?;

@@ -64,7 +64,11 @@ pub fn recovered_document(recovered: &Recovered, status: &str) -> Value {
 
 /// The document of `restore --to`.
 pub fn export_document(exported: &ExportOutcome) -> Value {
-    let status = if exported.blockers.is_empty() { "restored" } else { "refused" };
+    let status = match (exported.blockers.is_empty(), exported.dry_run) {
+        (_, true) => "dry-run",
+        (true, false) => "restored",
+        (false, false) => "refused",
+    };
     json!({
         "schema": SCHEMA,
         "status": status,

@@ -10,6 +10,7 @@ use gix::objs::tree::EntryKind;
 use gix::worktree::stack::state::attributes::Source;
 
 use super::pair::File;
+use crate::git::rule_files::RuleFiles;
 use crate::git::{GitError, Objects, Repo};
 
 /// Where contents, attributes and settings come from. Each thread reads with a [`Reader`] of its own.
@@ -59,7 +60,8 @@ impl Differ {
         let mut outcome = gix::attrs::search::Outcome::default();
         outcome.initialize_with_selection(stack.attributes_collection(), ["diff"]);
         let (drivers, kept) = (self.drivers.clone(), self.kept.clone());
-        Ok(Reader { objects, stack, outcome, drivers, big_file: self.big_file, kept })
+        let files = objects.repo().workdir().map(|top| RuleFiles::new(top, ".gitattributes")).transpose()?;
+        Ok(Reader { objects, stack, files, outcome, drivers, big_file: self.big_file, kept })
     }
 
     /// A reader for each of `count` threads.
@@ -79,6 +81,8 @@ pub(super) fn attributes(repo: &gix::Repository) -> Result<gix::worktree::Stack,
 pub struct Reader {
     objects: Objects,
     stack: gix::worktree::Stack,
+    /// Watches over the attribute files; none without a worktree.
+    files: Option<RuleFiles>,
     outcome: gix::attrs::search::Outcome,
     drivers: Arc<Drivers>,
     big_file: u64,
@@ -151,12 +155,15 @@ impl Reader {
 
     /// How the file is to be compared. Only regular files have attributes that say so.
     pub fn driver(&mut self, file: &File) -> Driver {
-        if !file.is_regular() {
+        let path = file.path.as_bstr();
+        // Where an attribute file cannot be read, it says nothing, as if it were not there.
+        let is_sound = self.files.as_mut().is_none_or(|files| files.are_sound(path));
+        if !file.is_regular() || !is_sound {
             return self.drivers.default;
         }
         self.outcome.reset();
         let mode = Some(gix::index::entry::Mode::FILE);
-        let found = self.stack.at_entry(file.path.as_bstr(), mode, &self.objects.repo().objects);
+        let found = self.stack.at_entry(path, mode, &self.objects.repo().objects);
         // A path that cannot be looked up, because a file stands where a directory was, has no attributes of its own.
         if !found.is_ok_and(|platform| platform.matching_attributes(&mut self.outcome)) {
             return self.drivers.default;

@@ -13,6 +13,7 @@ use super::originals::Originals;
 use super::plan::Obstacle;
 use super::stage::{Attributes, Sink, Stager};
 use crate::git::diff::tree_changes;
+use crate::git::path_names::PathNames;
 use crate::git::{GitError, Objects, Repo};
 
 /// What was written.
@@ -26,21 +27,25 @@ pub struct Export {
     pub failures: Vec<(BString, Obstacle)>,
 }
 
-/// Writes the files of `tree` that `includes` lets through into `directory`, which is empty or not there. On failure it is as
-/// before.
+/// Writes the files of `tree` that `includes` lets through into `directory`, which is empty or not there; without
+/// one only says what would be written. On failure it is as before.
 pub fn export(
     repo: &Repo,
     objects: &Objects,
     tree: &oid,
-    directory: &Path,
+    directory: Option<&Path>,
     includes: &dyn Fn(&BStr) -> bool,
 ) -> Result<Export, GitError> {
-    let existed = directory.exists();
     let empty = ObjectId::empty_tree(objects.hash_kind());
     let mut export = Export::default();
     let mut ops = Vec::new();
+    let names = PathNames::of(repo);
     for change in tree_changes(objects, &empty, tree)? {
         let Some(new) = change.new.filter(|_| includes(change.path.as_bstr())) else { continue };
+        if !names.allow_path(change.path.as_bstr(), new.mode) {
+            export.failures.push((change.path, Obstacle::ForbiddenPath));
+            continue;
+        }
         if new.mode.kind() == EntryKind::Commit {
             export.submodules.push(change.path);
         } else {
@@ -63,11 +68,13 @@ pub fn export(
         attributes: Attributes::Target,
         sink: Sink::Nowhere,
     };
-    export.failures = stager.run(objects, &mut ops)?;
+    export.failures.extend(stager.run(objects, &mut ops)?);
     if !export.failures.is_empty() {
         return Ok(export);
     }
     export.written = ops.len();
+    let Some(directory) = directory else { return Ok(export) };
+    let existed = directory.exists();
     let written = write(repo, objects, tree, directory, &mut ops, &export.submodules);
     if written.is_err() {
         clear(directory, existed);

@@ -91,7 +91,7 @@ impl Examiner<'_, '_> {
 
     /// Everything in the directory has to go, and so has the directory.
     fn clear_directory(&mut self, path: &BStr, stat: &Stat) -> Result<(), GitError> {
-        if is_repository(self.planner.repo, path) {
+        if is_repository(self.planner.repo.top(), path) {
             self.planner.object(Obstacle::Repository, path);
             return Ok(());
         }
@@ -154,7 +154,7 @@ impl Examiner<'_, '_> {
             if !is_directory(&stat) {
                 return Ok(self.replace_by_directory(directory, &stat));
             }
-            if make && is_repository(self.planner.repo, directory) {
+            if make && is_repository(self.planner.repo.top(), directory) {
                 self.planner.object(Obstacle::Repository, directory);
                 return Ok(Place::Blocked);
             }

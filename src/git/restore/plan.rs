@@ -21,6 +21,7 @@ use super::keep;
 use super::marks::Marks;
 use super::op::{NewFile, Op, OpKind};
 use crate::git::diff::{Change, Side, tree_changes};
+use crate::git::path_names::PathNames;
 use crate::git::{GitError, Objects, Repo};
 use crate::model::Skipped;
 
@@ -96,6 +97,8 @@ pub enum Obstacle {
     Repository,
     /// A file that would be overwritten cannot be captured first.
     NotCaptured,
+    /// The checkpoint has a path that git lets no repository have, such as one in `.git`.
+    ForbiddenPath,
     /// A blob of the checkpoint is not in the repository.
     ObjectMissing,
     /// A filter failed on the content of a file.
@@ -183,6 +186,7 @@ pub(super) struct Planner<'a> {
     pub(super) top: Top,
     pub(super) now: &'a Now<'a>,
     pub(super) scope: &'a Scope<'a>,
+    names: PathNames,
     /// Files to be written.
     pub(super) writes: BTreeMap<BString, Write>,
     /// Files to be deleted.
@@ -211,6 +215,7 @@ impl<'a> Planner<'a> {
             top,
             now,
             scope,
+            names: PathNames::of(repo),
             writes: BTreeMap::new(),
             deletes: BTreeSet::new(),
             gitlinks: BTreeSet::new(),
@@ -224,6 +229,9 @@ impl<'a> Planner<'a> {
         let is_link = |side: &Side| side.mode.kind() == EntryKind::Commit;
         let Change { path, old, new } = change;
         let had_repository = old.as_ref().is_some_and(is_link);
+        if new.is_some_and(|side| !self.names.allow_path(path.as_bstr(), side.mode)) {
+            return self.object(Obstacle::ForbiddenPath, path.as_bstr());
+        }
         match new {
             Some(side) if is_link(&side) => {
                 if had_repository {

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::Read;
 
+use gix::ObjectId;
 use gix::objs::Kind;
-use gix::{ObjectId, validate};
 use rustix::fs::{AtFlags, FileType, readlinkat, statat};
 use rustix::io::Errno;
 
@@ -19,6 +19,7 @@ use crate::git::filter::{Cleaned, Filters};
 use crate::git::ignore::Ignore;
 use crate::git::index::join;
 use crate::git::odb::ObjectWriter;
+use crate::git::path_names::PathNames;
 use crate::git::stat::FileStat;
 use crate::git::{GitError, os_path};
 use crate::model::{SkipReason, Skipped};
@@ -31,7 +32,7 @@ const READ_ATTEMPTS: u32 = 3;
 /// One thread's judge.
 pub(super) struct Judge<'a> {
     shared: &'a Shared<'a>,
-    names: validate::path::component::Options,
+    names: PathNames,
     has_modes: bool,
     has_symlinks: bool,
     writer: ObjectWriter<'a>,
@@ -51,11 +52,7 @@ impl<'a> Judge<'a> {
         let is_set = |key: &str, default: bool| config.boolean(key).unwrap_or(default);
         Judge {
             shared,
-            names: validate::path::component::Options {
-                protect_windows: false,
-                protect_hfs: is_set("core.protectHFS", false),
-                protect_ntfs: is_set("core.protectNTFS", true),
-            },
+            names: PathNames::of(shared.repo),
             has_modes: is_set("core.fileMode", true),
             has_symlinks: is_set("core.symlinks", true),
             writer: shared.sink.writer(&shared.repo.gix()),
@@ -161,8 +158,7 @@ impl<'a> Judge<'a> {
     }
 
     fn is_valid_name(&self, task: &Task, stat: &FileStat) -> bool {
-        let link = (stat.file_type() == FileType::Symlink).then_some(validate::path::component::Mode::Symlink);
-        validate::path::component(task.name.as_ref(), link, self.names).is_ok()
+        self.names.allow(task.name.as_ref(), stat.file_type() == FileType::Symlink)
     }
 
     fn is_ignored(&mut self, task: &Task, is_dir: bool) -> Result<bool, GitError> {
@@ -203,7 +199,7 @@ impl<'a> Judge<'a> {
             self.skip(task, SkipReason::Unreadable, None);
             return Ok(());
         };
-        if has_git && nested::is_repository(self.shared.repo, task.path.as_ref()) {
+        if has_git && nested::is_repository(self.shared.repo.top(), task.path.as_ref()) {
             self.gitlink(task);
             return Ok(());
         }
@@ -225,7 +221,7 @@ impl<'a> Judge<'a> {
     fn gitlink(&mut self, task: Task) {
         let directory = self.shared.repo.top().join(os_path(&task.path));
         let tracked = task.known.as_ref().filter(|known| known.kind == RecordKind::Gitlink && known.flags & TRACKED != 0);
-        let head = if nested::is_repository(self.shared.repo, task.path.as_ref()) { nested_head(&directory) } else { None };
+        let head = if nested::is_repository(self.shared.repo.top(), task.path.as_ref()) { nested_head(&directory) } else { None };
         // The id of a repository with another hash has no place in a tree.
         let head = head.filter(|id| id.kind() == self.shared.repo.hash_kind());
         let Some(id) = head.or(tracked.map(|known| known.id)) else {

@@ -14,10 +14,10 @@ pub(super) fn is_dirty(directory: &Path) -> bool {
     snapshot.tree != snapshot.head.tree || snapshot.index_tree != Some(snapshot.head.tree)
 }
 
-/// True if the directory at `path` is the top of a repository of its own, in git's sense: its `.git` is a git directory, or
+/// True if the directory at `path` below `top` is the top of a repository of its own, in git's sense: its `.git` is a git directory, or
 /// a file that points to one or cannot be read (`setup.c:is_nonbare_repository_dir`).
-pub(crate) fn is_repository(repo: &Repo, path: &BStr) -> bool {
-    let git = repo.top().join(os_path(path)).join(".git");
+pub(crate) fn is_repository(top: &Path, path: &BStr) -> bool {
+    let git = top.join(os_path(path)).join(".git");
     // Through a symbolic link, as git looks at it.
     let Ok(metadata) = std::fs::metadata(&git) else { return false };
     if metadata.is_dir() {
@@ -29,7 +29,7 @@ pub(crate) fn is_repository(repo: &Repo, path: &BStr) -> bool {
     match std::fs::read(&git) {
         Err(error) => error.kind() == std::io::ErrorKind::PermissionDenied,
         Ok(text) => match text.strip_prefix(b"gitdir: ") {
-            Some(target) => is_git_directory(&repo.top().join(os_path(path)).join(os_path(target.trim_end()))),
+            Some(target) => is_git_directory(&top.join(os_path(path)).join(os_path(target.trim_end()))),
             None => false,
         },
     }

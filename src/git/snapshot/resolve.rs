@@ -245,7 +245,7 @@ impl<'a> Shared<'a> {
         let directory = self.cache.dir(dir);
         let below = dir..directory.end();
         let tracked = below.clone().any(|d| self.cache.dir(d).files().any(|file| file.flags() & super::stat_cache::TRACKED != 0));
-        if tracked || !super::nested::is_repository(self.repo, directory.path()) {
+        if tracked || !super::nested::is_repository(self.repo.top(), directory.path()) {
             return;
         }
         delta.gone.extend(below.clone());

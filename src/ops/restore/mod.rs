@@ -128,6 +128,8 @@ pub struct ExportOutcome {
     pub export: Export,
     /// Why nothing was.
     pub blockers: Vec<Blocker>,
+    /// Nothing was to be written, only told.
+    pub dry_run: bool,
 }
 
 /// Writes the files of a checkpoint into `directory`, which must be empty or missing. Touches nothing else.
@@ -147,13 +149,14 @@ pub fn restore_to(context: &Context, request: &RestoreRequest, directory: &Path)
     if real.starts_with(context.repo.common_dir()) || real.starts_with(context.repo.git_dir()) {
         return Err(Error::Usage(format!("`{}` lies in a git directory", directory.display())));
     }
-    let outcome = |export, blockers| ExportOutcome { target: target.clone(), directory: directory.clone(), export, blockers };
-    if request.dry_run {
-        return Ok(outcome(Export::default(), Vec::new()));
-    }
+    let dry_run = request.dry_run;
+    let outcome =
+        |export, blockers| ExportOutcome { target: target.clone(), directory: directory.clone(), export, blockers, dry_run };
     let objects = crate::git::Objects::new(context.repo.gix(), std::sync::Arc::default());
     let scope = Pathspec::parse(&context.repo, &request.directory, &request.paths)?;
-    let export = match export(&context.repo, &objects, &target.tree, &directory, &|path| scope.includes(path)) {
+    let includes = |path: &gix::bstr::BStr| scope.includes(path);
+    let destination = (!dry_run).then_some(directory.as_path());
+    let export = match export(&context.repo, &objects, &target.tree, destination, &includes) {
         Ok(export) => export,
         Err(crate::git::GitError::ObjectMissing(id)) => {
             return Ok(outcome(Export::default(), vec![obstacles::object_missing(&id.to_string())]));

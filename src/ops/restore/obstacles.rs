@@ -45,7 +45,12 @@ fn blocker(obstacle: Obstacle, paths: &BTreeSet<BString>) -> Blocker {
         Obstacle::NotCaptured => (
             BlockerCode::PreRestorePartial,
             format!("{named} would be overwritten, and cannot be captured first"),
-            "make it readable, move it away, or restore other paths: `-- <pathspec>`",
+            "make it readable, or content that git can record, or move it away; or restore other paths: `-- <pathspec>`",
+        ),
+        Obstacle::ForbiddenPath => (
+            BlockerCode::PathBlocked,
+            format!("the checkpoint has a path that git forbids: {named}"),
+            "restore other paths: `-- <pathspec>`",
         ),
         Obstacle::ObjectMissing => return object_missing(&named),
         Obstacle::Filter => (
@@ -139,6 +144,7 @@ mod tests {
         assert_eq!(code(Obstacle::Unwritable), BlockerCode::PathBlocked);
         assert_eq!(code(Obstacle::SpecialFile), BlockerCode::PathBlocked);
         assert_eq!(code(Obstacle::Repository), BlockerCode::WorktreeOverlap);
+        assert_eq!(code(Obstacle::ForbiddenPath), BlockerCode::PathBlocked);
         assert_eq!(code(Obstacle::NotCaptured), BlockerCode::PreRestorePartial);
         assert_eq!(code(Obstacle::ObjectMissing), BlockerCode::ObjectsMissing);
         assert_eq!(code(Obstacle::Filter), BlockerCode::FilterFailed);

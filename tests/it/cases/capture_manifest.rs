@@ -168,3 +168,49 @@ fn paths_named_by_the_exclude_setting_are_not_captured_and_not_deleted() {
     assert!(repo.holds("A", "kept") && !repo.holds("A", "scratch/a") && !repo.holds("A", "x.dump"));
     assert!(repo.exists("scratch/a") && repo.exists("x.dump") && !repo.exists("kept"));
 }
+
+#[test]
+fn a_pipe_with_the_name_of_a_rule_file_is_no_rule_file() {
+    for name in [".gitignore", ".gitattributes", "sub/.gitignore", "sub/.gitattributes"] {
+        let repo = TestRepo::new();
+        repo.write(".git/info/exclude", "");
+        repo.write("other/.gitignore", "*.log\n");
+        repo.write("other/.gitattributes", "*.txt text\n");
+        repo.write("sub/x", "1\n");
+        repo.save("before");
+        repo.fifo(name);
+        for path in ["other/a.log", "other/new.txt", "sub/b.log", "sub/x"] {
+            repo.write(path, "2\r\n");
+        }
+
+        repo.save("A");
+        repo.save("again");
+        repo.write("sub/x", "3\n");
+        repo.restore("before");
+        repo.undo();
+
+        assert_eq!(manifest(&repo, "A"), [(name.to_owned(), "special-file".to_owned())]);
+        assert!(!repo.holds("A", "other/a.log") && repo.holds("A", "sub/b.log"), "{name}");
+        assert_eq!((repo.blob("A", "other/new.txt"), repo.blob("A", "sub/x")), (b"2\n".to_vec(), b"2\r\n".to_vec()), "{name}");
+        assert_eq!((repo.tree("A"), repo.read("sub/x")), (repo.tree("again"), "3\n".to_owned()), "{name}");
+    }
+}
+
+#[test]
+fn a_rule_file_that_cannot_be_read_is_skipped_and_rules_nothing() {
+    for name in [".gitignore", ".gitattributes"] {
+        let repo = TestRepo::new();
+        repo.write(name, "*.log\n");
+        repo.write("a.log", "x\n");
+        repo.write("other/.gitignore", "*.tmp\n");
+        repo.write("other/a.tmp", "x\n");
+        repo.give_away();
+        repo.chmod(name, 0);
+
+        repo.save("A");
+
+        assert_eq!(manifest(&repo, "A"), [(name.to_owned(), "unreadable".to_owned())]);
+        assert!(repo.holds("A", "a.log") && !repo.holds("A", "other/a.tmp"), "{name}");
+        repo.chmod(name, 0o644);
+    }
+}

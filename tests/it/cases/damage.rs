@@ -233,3 +233,71 @@ fn a_repository_that_cannot_be_written_is_left_as_it_is() {
     assert_eq!(repo.checkpoint_refs(), checkpoints);
     assert_eq!((repo.read("f"), repo.read("k")), ("three\n".into(), "k3\n".into()));
 }
+
+#[test]
+fn what_is_unchanged_since_a_checkpoint_whose_ref_is_gone_is_recorded_anew() {
+    for damage in ["gone", "empty", "dangling"] {
+        let repo = TestRepo::new();
+        repo.write("precious", "1\n");
+        repo.checkpoint(["save", "-q"]).success();
+        let name = repo.checkpoint_refs().pop().unwrap();
+        match damage {
+            "gone" => repo.run(["update-ref", "-d", &name]),
+            "empty" => std::fs::write(repo.common_dir().join(&name), "").unwrap(),
+            _ => std::fs::write(repo.common_dir().join(&name), "1".repeat(40) + "\n").unwrap(),
+        }
+
+        let again = repo.checkpoint(["save", "--json"]).success().json();
+        std::fs::remove_file(repo.common_dir().join(&name)).ok();
+        repo.run(["gc", "-q", "--prune=now"]);
+        repo.remove("precious");
+        repo.restore("@");
+
+        assert_eq!((again["status"].as_str(), repo.read("precious")), (Some("captured"), "1\n".to_owned()), "{damage}");
+    }
+}
+
+/// A tree with one entry, which nobody checks.
+fn tree_with(repo: &TestRepo, mode: &str, name: &str, id: &str) -> String {
+    let bytes = (0..id.len()).step_by(2).map(|at| u8::from_str_radix(&id[at..at + 2], 16).unwrap());
+    let entry: Vec<u8> = format!("{mode} {name}\0").into_bytes().into_iter().chain(bytes).collect();
+    write_object(repo, "tree", &entry)
+}
+
+fn write_object(repo: &TestRepo, kind: &str, content: &[u8]) -> String {
+    let path = repo.env().root().join("object");
+    std::fs::write(&path, content).unwrap();
+    repo.git(["hash-object", "-t", kind, "-w", "--literally", &path.display().to_string()]).text()
+}
+
+/// Gives the only checkpoint another tree, as a fetch from a hostile repository would.
+fn replace_tree(repo: &TestRepo, tree: &str) {
+    let name = repo.checkpoint_refs().pop().unwrap();
+    let commit = repo.git(["cat-file", "commit", &name]).text();
+    let (_, rest) = commit.split_once('\n').unwrap();
+    let commit = write_object(repo, "commit", format!("tree {tree}\n{rest}\n").as_bytes());
+    repo.run(["update-ref", &name, &commit]);
+    remove_database(repo);
+}
+
+#[test]
+fn a_checkpoint_that_came_from_elsewhere_writes_nothing_into_a_git_directory() {
+    for inner in [".git", ".GIT", "git~1", ".."] {
+        let repo = TestRepo::new();
+        repo.write("f", "1\n");
+        repo.checkpoint(["save", "-q"]).success();
+        let blob = repo.git(["hash-object", "-w", "f"]).text();
+        let subtree = tree_with(&repo, "100755", "pwned", &blob);
+        replace_tree(&repo, &tree_with(&repo, "40000", inner, &subtree));
+        let before = RepoState::of(&repo);
+
+        let blockers = repo.blockers(&["restore", "--yes", "@"]);
+        let aside = repo.env().shelf().join("aside").display().to_string();
+        let exported = repo.checkpoint(["restore", "@", "--to", &aside]).exits(3);
+
+        assert_eq!(blockers, ["path-blocked"], "{inner}");
+        assert!(exported.talk().contains("git forbids"), "{exported}");
+        assert!(!std::path::Path::new(&aside).join(inner).join("pwned").exists());
+        before.assert_same(&RepoState::of(&repo));
+    }
+}

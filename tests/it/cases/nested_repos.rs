@@ -143,3 +143,43 @@ fn a_submodule_that_is_not_checked_out_stays_in_the_tree() {
     assert_eq!(repo.mode("A", "sub"), "160000");
     repo.assert_tree_is_gits("A");
 }
+
+#[test]
+fn a_nested_repository_with_another_hash_leaves_the_checkpoint_whole() {
+    for (outer, inner) in [(TestRepo::new(), "sha256"), (TestRepo::sha256(), "sha1")] {
+        repo_with_other_hash(&outer, inner);
+        outer.write("precious", "1\n");
+
+        outer.save("A");
+        outer.remove("precious");
+        outer.restore("A");
+
+        assert_eq!(outer.read("precious"), "1\n");
+        let document = outer.checkpoint(["show", "--json", "A"]).success().json();
+        assert_eq!(document["checkpoint"]["skipped"][0]["path"], "nest");
+        assert!(outer.exists("nest/kept"));
+        outer.assert_sound();
+    }
+}
+
+fn repo_with_other_hash(outer: &TestRepo, inner: &str) {
+    outer.run(["init", "-q", &format!("--object-format={inner}"), "nest"]);
+    outer.run(["-C", "nest", "commit", "-q", "--allow-empty", "-m", "inner"]);
+    outer.write("nest/kept", "1\n");
+}
+
+#[test]
+fn a_nested_repository_whose_git_directory_is_linked_to_is_never_entered() {
+    let repo = TestRepo::new();
+    repo.save("before");
+    let elsewhere = repo.nested_repository("../elsewhere");
+    repo.mkdir("n");
+    repo.symlink(elsewhere.git_dir(), "n/.git");
+    repo.write("n/v", "v\n");
+
+    repo.save("A");
+    repo.restore("before");
+
+    assert_eq!((repo.read("n/v"), repo.mode("A", "n")), ("v\n".to_owned(), "160000".to_owned()));
+    repo.assert_tree_is_gits("A");
+}
