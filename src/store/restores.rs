@@ -11,6 +11,7 @@ use rusqlite::{OptionalExtension, Row, TransactionBehavior, params};
 
 use super::{Store, StoreError, row};
 use crate::model::{BString, CheckpointId, Millis, WorktreeId};
+use crate::sys::fault;
 
 /// A restore to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,16 +115,45 @@ impl Store {
     /// Runs a transaction that is on disk when this returns: unlike rows of checkpoints, this history exists nowhere else.
     fn durably<T>(&mut self, work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         self.require_writable()?;
+        let before = all_rows(&self.db).map_err(|e| self.error("read", e))?;
         let done = (|| {
             self.db.execute_batch("PRAGMA synchronous = FULL")?;
             let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = work(&transaction)?;
             transaction.commit()?;
+            fault::point().map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
             self.db.execute_batch("PRAGMA synchronous = NORMAL")?;
             Ok(value)
         })();
-        done.map_err(|e| self.error("write to", e))
+        done.map_err(|error| {
+            // A commit that failed to reach the disk may stand all the same; the caller takes the files back, so this goes too.
+            let _ = put_back(&mut self.db, &before);
+            self.error("write to", error)
+        })
     }
+}
+
+type RawRow = Vec<rusqlite::types::Value>;
+
+fn all_rows(db: &rusqlite::Connection) -> rusqlite::Result<Vec<RawRow>> {
+    let mut statement = db.prepare_cached(&format!("SELECT {COLUMNS} FROM restores ORDER BY id"))?;
+    let count = statement.column_count();
+    let rows = statement.query_map([], |row| (0..count).map(|at| row.get(at)).collect())?;
+    rows.collect()
+}
+
+fn put_back(db: &mut rusqlite::Connection, before: &[RawRow]) -> rusqlite::Result<()> {
+    db.execute_batch("PRAGMA synchronous = NORMAL")?;
+    if all_rows(db)? == before {
+        return Ok(());
+    }
+    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute("DELETE FROM restores", [])?;
+    for row in before {
+        let insert = format!("INSERT INTO restores ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+        transaction.execute(&insert, rusqlite::params_from_iter(row))?;
+    }
+    transaction.commit()
 }
 
 fn created_paths(text: &str) -> Vec<BString> {

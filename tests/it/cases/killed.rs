@@ -112,6 +112,7 @@ fn fail_restores_and(fault: &str, end: &str) {
         assert!(!left || finished == (end == "--continue"), "{fault} at {point}: {end} did the opposite");
         assert!(output.code() != Some(0) || finished, "{fault} at {point}: success was reported: {output}");
         assert!(!repo.git_dir().join("index.lock").exists(), "{fault} at {point}: the lock is left");
+        assert_eq!(steps(&repo).0, usize::from(finished), "{fault} at {point}: restores that undo knows of");
         if finished {
             repo.undo();
             now.assert_same(&RepoState::of(&repo).without_times().without_folders());
@@ -138,6 +139,39 @@ fn a_restore_that_finds_the_disk_full_at_any_point_takes_itself_back() {
 #[test]
 fn a_restore_that_is_denied_access_at_any_point_takes_itself_back() {
     fail_restores_and("denied", "--abort");
+}
+
+/// How many steps undo and redo can go.
+fn steps(repo: &TestRepo) -> (usize, usize) {
+    let count = |verb| {
+        let document = repo.checkpoint([verb, "--list", "--json"]).success().json();
+        document["restores"].as_array().unwrap().len()
+    };
+    (count("undo"), count("redo"))
+}
+
+#[test]
+fn an_undo_that_finds_the_disk_full_at_any_point_is_there_to_be_done_again() {
+    let repo = two_states();
+    let now = RepoState::of(&repo).without_times().without_folders();
+    repo.restore("A");
+    let at_a = RepoState::of(&repo).without_times().without_folders();
+    for point in 1.. {
+        let output = with_fault(&repo, &format!("full:{point}"), &["undo", "--quiet", "--yes"]);
+        let after = RepoState::of(&repo).without_times().without_folders();
+        if output.code() == Some(0) {
+            now.assert_same(&after);
+            assert_eq!(steps(&repo), (0, 1));
+            break;
+        }
+        if repo.checkpoint(["save", "--quiet"]).code() != Some(0) {
+            repo.checkpoint(["restore", "--abort"]).success();
+        }
+        at_a.assert_same(&RepoState::of(&repo).without_times().without_folders());
+        assert_eq!(steps(&repo), (1, 0), "full at {point}");
+    }
+    repo.redo();
+    at_a.assert_same(&RepoState::of(&repo).without_times().without_folders());
 }
 
 #[test]
