@@ -64,6 +64,11 @@ impl Repo {
             Some(name) if git_dir != common_dir => WorktreeId::linked(&name.to_string_lossy()),
             _ => WorktreeId::main(),
         };
+        let worktree = if is_own_top(&local, &git_dir, &common_dir, &top) {
+            worktree
+        } else {
+            WorktreeId::placed(&worktree, &mark_of(&top)?)
+        };
         let config = Config::read(&local)?;
         let hash = local.object_hash();
         Ok(Repo { shared, hash, git_dir, common_dir, top, worktree, config })
@@ -101,9 +106,14 @@ impl Repo {
         self.git_dir.join("index")
     }
 
-    /// The folder for our own files of this worktree: `<git-dir>/checkpoint`.
+    /// The folder for our own files of this worktree: `<git-dir>/checkpoint`, or one in it for each directory that the environment
+    /// puts this git directory to work on.
     pub fn private_dir(&self) -> PathBuf {
-        self.git_dir.join("checkpoint")
+        let folder = self.git_dir.join("checkpoint");
+        match self.worktree.mark() {
+            Some(mark) => folder.join(format!("at-{mark}")),
+            None => folder,
+        }
     }
 
     /// The folder for our own files of the repository: `<common-dir>/checkpoint`.
@@ -177,6 +187,32 @@ impl Repo {
         }
         Ok(())
     }
+}
+
+/// True if `top` is the worktree that the git directory belongs to, or the only one that can be meant. Several directories may
+/// be put to work with one git directory by `GIT_WORK_TREE`; what is known of one says nothing of another.
+fn is_own_top(repo: &gix::Repository, git_dir: &Path, common_dir: &Path, top: &Path) -> bool {
+    if git_dir != common_dir {
+        let link = std::fs::read(git_dir.join("gitdir")).unwrap_or_default();
+        let own = git_dir.join(os_path(link.trim())).parent().and_then(|own| own.canonicalize().ok());
+        // A worktree that was moved by hand is found only from within.
+        return own.is_none_or(|own| own == top);
+    }
+    let config = repo.config_snapshot();
+    // The environment's word is in the configuration too.
+    let is_of_repository = |meta: &gix::config::file::Metadata| meta.source.kind() == gix::config::source::Kind::Repository;
+    let own = match config.plumbing().string_filter("core.worktree", is_of_repository) {
+        Some(path) => git_dir.join(os_path(&path)),
+        None if git_dir.file_name() == Some(OsStr::new(".git")) => git_dir.join(".."),
+        None => return !(sys::env::git_work_tree_is_set() || sys::env::git_dir_is_set()),
+    };
+    own.canonicalize().is_ok_and(|own| own == top)
+}
+
+/// A few characters that stand for a directory.
+fn mark_of(top: &Path) -> Result<String, GitError> {
+    let hash = gix::objs::compute_hash(gix::hash::Kind::Sha1, gix::objs::Kind::Blob, top.as_os_str().as_bytes());
+    Ok(hash.map_err(|source| GitError::other("hash a path", source))?.to_hex_with_len(12).to_string())
 }
 
 /// With `GIT_DIR` and nothing that names the worktree, the current directory is its top (git(1), `GIT_WORK_TREE`).

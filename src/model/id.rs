@@ -100,6 +100,17 @@ impl WorktreeId {
         if name == Self::MAIN { WorktreeId(format!("{name}/")) } else { WorktreeId(name.to_owned()) }
     }
 
+    /// The id of a directory that the environment makes the worktree of a git directory that belongs elsewhere; `mark` tells
+    /// such directories apart.
+    pub fn placed(own: &WorktreeId, mark: &str) -> Self {
+        WorktreeId(format!("{own}{PLACED}{mark}"))
+    }
+
+    /// What tells directories with the same git directory apart; none for a worktree of its own.
+    pub fn mark(&self) -> Option<&str> {
+        self.0.split_once(PLACED).map(|(_, mark)| mark)
+    }
+
     /// An id as it was recorded.
     pub fn from_recorded(text: &str) -> Self {
         WorktreeId(text.to_owned())
@@ -107,7 +118,7 @@ impl WorktreeId {
 
     /// True for the main worktree.
     pub fn is_main(&self) -> bool {
-        self.0 == Self::MAIN
+        self.0.split_once(PLACED).map_or(self.as_str(), |(own, _)| own) == Self::MAIN
     }
 
     /// The id as text.
@@ -115,6 +126,9 @@ impl WorktreeId {
         &self.0
     }
 }
+
+/// Between the id of a git directory and the mark of a directory that it was put to work on. No name of a worktree holds it.
+const PLACED: &str = "/at-";
 
 impl fmt::Display for WorktreeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -173,6 +187,9 @@ mod tests {
     fn a_linked_worktree_named_main_is_not_the_main_worktree() {
         assert_ne!(WorktreeId::linked("main"), WorktreeId::main());
         assert!(!WorktreeId::linked("main").is_main());
+        let placed = WorktreeId::placed(&WorktreeId::main(), "1f");
+        assert!(placed != WorktreeId::main() && placed.is_main() && placed.mark() == Some("1f"));
+        assert!(!WorktreeId::placed(&WorktreeId::linked("main"), "1f").is_main() && WorktreeId::linked("w").mark().is_none());
     }
 
     #[test]

@@ -33,9 +33,11 @@ pub(super) fn judge(repo: &Repo, target: &Checkpoint, request: &RestoreRequest) 
 /// A checkpoint of another worktree of this repository that is still there. One from another machine, or of a worktree that is
 /// gone, belongs nowhere else.
 fn belongs_elsewhere(repo: &Repo, target: &Checkpoint) -> bool {
+    let worktree = &target.worktree;
+    let is_placed_there = worktree.id.mark().is_some() && crate::git::os_path(&worktree.path).is_dir();
     target.origin.is_none()
-        && target.worktree.id != *repo.worktree_id()
-        && repo.worktrees().iter().any(|worktree| worktree.id == target.worktree.id)
+        && worktree.id != *repo.worktree_id()
+        && (is_placed_there || repo.worktrees().iter().any(|known| known.id == worktree.id))
 }
 
 /// A run of an agent or pipeline in this worktree. None is known yet: sessions are not recorded with their processes.

@@ -182,3 +182,27 @@ fn a_shallow_and_a_partial_clone_are_captured_without_fetching() {
         clone.assert_tree_is_gits("A");
     }
 }
+
+#[test]
+fn directories_with_one_git_directory_have_each_their_own_undo() {
+    let repo = TestRepo::new();
+    repo.save("A");
+    repo.write("f", "mine\n");
+    let other = repo.env().shelf().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("f"), "other\n").unwrap();
+    let in_other = |args: &[&str]| {
+        let mut command = repo.command("git");
+        command.current_dir(&other).arg("checkpoint").args(args);
+        Output::of(command.env("GIT_DIR", repo.git_dir()).env("GIT_WORK_TREE", &other))
+    };
+
+    let refused = in_other(&["restore", "--yes", "--json", "A"]).exits(3);
+    in_other(&["restore", "--yes", "--allow", "other-worktree", "A"]).success();
+
+    assert_eq!(refused.json()["blockers"][0]["code"], "other-worktree", "{refused}");
+    assert!(repo.checkpoint(["undo", "--yes"]).success().talk().contains("nothing to undo"));
+    assert_eq!(repo.read("f"), "mine\n");
+    in_other(&["undo", "--yes"]).success();
+    assert_eq!(std::fs::read_to_string(other.join("f")).unwrap(), "other\n");
+}
