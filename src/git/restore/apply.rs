@@ -5,11 +5,13 @@
 //! and hard link as before. Each step begins by looking at what is there, so that both directions can be gone again after a crash
 //! at any point.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use rustix::fd::AsFd;
-use rustix::fs::{AtFlags, Mode, Stat, chmodat, mkdirat, statat, unlinkat};
+use rustix::fs::{AtFlags, Mode, Stat, chmodat, mkdirat, unlinkat};
 use rustix::io::Errno;
 
 use super::area::Areas;
@@ -17,6 +19,7 @@ use super::dirs::{Top, is_absent, is_directory, split};
 use super::identity::Identity;
 use super::op::{Op, OpKind};
 use super::plan::DropDir;
+use super::proof::{is_captured, stat_at};
 use super::swap::{At, Exchange, exchange, move_new};
 use crate::git::stat::FileStat;
 use crate::git::{GitError, Repo, os_path};
@@ -25,8 +28,8 @@ use crate::sys::fault;
 /// Why the worktree could not be changed as planned.
 #[derive(Debug)]
 pub(super) enum Stopped {
-    /// The path is not what the capture saw any more.
-    Changed(BString),
+    /// The paths are not what the capture saw any more.
+    Changed(Vec<BString>),
     /// The file system failed at the path.
     Failed(GitError),
 }
@@ -39,9 +42,11 @@ pub(super) struct Work<'a> {
     pub(super) ops: &'a [Op],
     pub(super) make_dirs: &'a [BString],
     pub(super) drop_dirs: &'a [DropDir],
-    /// No file was moved yet: one whose inode changed since the capture was changed by others.
-    pub(super) first_run: bool,
+    pub(super) moved: &'a Moved,
 }
+
+/// When the inodes of the old files last changed, by slot, as far as it was this process that moved them aside.
+pub(super) type Moved = RefCell<HashMap<usize, i64>>;
 
 /// Where the file of an op is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,14 +108,32 @@ impl Work<'_> {
         }
     }
 
-    /// The first path whose old file was written to after it was moved aside: by a process that had it open.
-    pub(super) fn find_late_write(&self) -> Option<BString> {
+    /// The paths that others changed, so that they cannot be brought to their new state.
+    pub(super) fn find_changed(&self) -> Result<Vec<BString>, GitError> {
+        let mut changed = Vec::new();
+        for op in self.ops {
+            let is_changed = match self.state(op) {
+                Ok(State::Other) => Ok(true),
+                Ok(State::Before) => self.is_untouched(op).map(|untouched| !untouched),
+                Ok(State::Between | State::After) => Ok(false),
+                Err(error) => Err(error),
+            };
+            if is_changed.map_err(|error| GitError::io("look at", self.full(op.path.as_bstr()), error))? {
+                changed.push(op.path.clone());
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The paths whose old file was written to after it was moved aside: by a process that had it open.
+    pub(super) fn find_late_writes(&self) -> Vec<BString> {
         let written = |op: &&Op| {
             let Some(old) = &op.old else { return false };
-            let aside = [op.old_slot(), op.new_slot()].into_iter().find_map(|name| self.aside(op, &name).ok().flatten());
-            aside.is_some_and(|stat| stat.st_ino == old.inode() && !old.is(&stat))
+            let slots = [op.old_slot(), op.new_slot()];
+            let aside = slots.iter().find_map(|name| Some((self.slot(op, name), self.aside(op, name).ok().flatten()?)));
+            aside.is_some_and(|(at, stat)| stat.st_ino == old.inode() && !is_captured(op, at, &stat, self.moved_at(op)))
         };
-        self.ops.iter().find(written).map(|op| op.path.clone())
+        self.ops.iter().filter(written).map(|op| op.path.clone()).collect()
     }
 
     /// True if the new file is aside and is not what it was when it was written, or is nowhere.
@@ -125,7 +148,7 @@ impl Work<'_> {
 
     fn forward_one(&self, op: &Op) -> Result<(), Stopped> {
         let stopped = |error| self.stopped(op.path.as_bstr(), error);
-        let changed = || Stopped::Changed(op.path.clone());
+        let changed = || Stopped::Changed(vec![op.path.clone()]);
         let mut state = self.state(op).map_err(stopped)?;
         match state {
             State::After => return Ok(()),
@@ -146,8 +169,7 @@ impl Work<'_> {
         if state == State::Before && op.old.is_some() {
             self.clear_second_name(op, &old_name).map_err(stopped)?;
             move_new(at, self.slot(op, &old_name)).map_err(stopped)?;
-            let came_out = self.aside(op, &old_name).map_err(stopped)?;
-            if !came_out.is_some_and(|stat| op.old.as_ref().is_some_and(|old| old.is(&stat))) {
+            if !self.has_come_out(op, &old_name).map_err(stopped)? {
                 slot(&old_name).map_err(stopped)?;
                 return Err(changed());
             }
@@ -165,12 +187,23 @@ impl Work<'_> {
     /// After an exchange: what came out must be the file that the capture saw, else it goes back.
     fn check_came_out(&self, op: &Op, slot: &str, at: At<'_>) -> Result<(), Stopped> {
         let stopped = |error| self.stopped(op.path.as_bstr(), error);
-        let came_out = self.aside(op, slot).map_err(stopped)?;
-        if came_out.is_some_and(|stat| op.old.as_ref().is_some_and(|old| old.is(&stat))) {
+        if self.has_come_out(op, slot).map_err(stopped)? {
             return Ok(());
         }
         exchange(self.slot(op, slot), at).map_err(stopped)?;
-        Err(Stopped::Changed(op.path.clone()))
+        Err(Stopped::Changed(vec![op.path.clone()]))
+    }
+
+    /// True if the file that was just moved to `slot` is the one that was looked at before.
+    fn has_come_out(&self, op: &Op, slot: &str) -> io::Result<bool> {
+        let Some(stat) = self.aside(op, slot)?.filter(|stat| op.old.is_some_and(|old| old.is(stat))) else { return Ok(false) };
+        self.moved.borrow_mut().insert(op.slot, FileStat::of(&stat).ctime_ns);
+        Ok(true)
+    }
+
+    /// When the inode of the old file changed by being moved aside, if this process moved it.
+    fn moved_at(&self, op: &Op) -> Option<i64> {
+        self.moved.borrow().get(&op.slot).copied()
     }
 
     /// Returns false if others changed the path, which is then left as it is.
@@ -213,11 +246,14 @@ impl Work<'_> {
         }
     }
 
-    /// A file that was changed and given its old times back is told by the time its inode changed.
+    /// True if the old file at the path of `op`, or the absence of one, is proven to be what the capture saw.
     fn is_untouched(&self, op: &Op) -> io::Result<bool> {
-        let Some(expected) = op.old_ctime_ns.filter(|_| self.first_run) else { return Ok(true) };
-        let found = self.top.stat(op.path.as_bstr())?;
-        Ok(found.is_some_and(|stat| FileStat::of(&stat).ctime_ns == expected))
+        if op.old.is_none() {
+            return Ok(true);
+        }
+        let Some(stat) = self.top.stat(op.path.as_bstr())? else { return Ok(false) };
+        let (parent, name) = self.top.parent(op.path.as_bstr())?;
+        Ok(is_captured(op, At { dir: parent.as_fd(), name }, &stat, op.old_ctime_ns))
     }
 
     fn state(&self, op: &Op) -> io::Result<State> {
@@ -255,11 +291,7 @@ impl Work<'_> {
     }
 
     fn aside(&self, op: &Op, name: &str) -> io::Result<Option<Stat>> {
-        match statat(self.areas.of(op), name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(stat)),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        stat_at(self.slot(op, name))
     }
 
     /// A move that was made of two steps may have died between them: the file is at the path and aside.
@@ -280,7 +312,7 @@ impl Work<'_> {
                 Ok(()) => {}
                 Err(error) if !directory.required => drop(error),
                 Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NOTEMPTY | Errno::EXIST)) => {
-                    return Err(Stopped::Changed(path.to_owned()));
+                    return Err(Stopped::Changed(vec![path.to_owned()]));
                 }
                 // On a second run the new file or link may be there already, here or above.
                 Err(error) if is_absent(&error) => {}

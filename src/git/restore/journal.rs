@@ -269,6 +269,7 @@ mod tests {
                 old: None,
                 old_ctime_ns: None,
                 old_blob: None,
+                old_content: None,
                 new: Some(new),
                 area: 0,
                 slot: 3,

@@ -27,6 +27,7 @@ mod marks;
 mod op;
 mod originals;
 mod plan;
+mod proof;
 mod recover;
 mod session;
 mod stage;

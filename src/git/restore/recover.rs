@@ -2,6 +2,7 @@
 
 use gix::bstr::BString;
 
+use super::apply::Stopped;
 use super::index_lock::{IndexLock, Taken, remove_stale};
 use super::journal::{Journal, Phase, Purpose};
 use super::op::Op;
@@ -114,7 +115,6 @@ impl Recovery {
     /// Finishes the restore.
     pub fn resume(mut self, repo: &Repo, objects: &Objects, limit: Duration) -> Result<Applied, ApplyError> {
         let stuck = ApplyError::Interrupted;
-        let folder = self.parts.journal.folder(repo);
         let published = is_published_after_crash(repo, &self.parts.journal).map_err(stuck)?;
         let lock = if published || self.parts.journal.index.is_none() {
             None
@@ -122,16 +122,18 @@ impl Recovery {
             Some(take_over_lock(repo, &mut self.parts, limit).map_err(stuck)?)
         };
         self.stage_again(repo, objects).map_err(stuck)?;
-        let result = change(repo, objects, &self.parts, lock, &|_| None);
+        let changed = self.parts.work(repo).and_then(|work| work.find_changed()).map_err(stuck)?;
+        let result = match changed.is_empty() {
+            true => change(repo, objects, &self.parts, lock, &|_| None),
+            // Everything that stands in the way is told at once, before anything is done.
+            false => Err(Stopped::Changed(changed)),
+        };
         remove_stale(repo, &self.parts.journal).map_err(stuck)?;
         match result {
             Ok((verified, written)) => finish_change(repo, self.parts, Ok((verified, written || published))),
             // It was interrupted before and still is: to take it back is the person's decision.
-            Err(super::apply::Stopped::Failed(error)) => Err(ApplyError::Interrupted(error)),
-            Err(super::apply::Stopped::Changed(path)) => {
-                let _ = folder;
-                Err(ApplyError::Changed(vec![path]))
-            }
+            Err(Stopped::Failed(error)) => Err(ApplyError::Interrupted(error)),
+            Err(Stopped::Changed(paths)) => Err(ApplyError::Changed(paths)),
         }
     }
 

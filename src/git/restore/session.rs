@@ -6,7 +6,7 @@ use std::time::Duration;
 use gix::bstr::BString;
 use gix::{ObjectId, oid};
 
-use super::apply::{Stopped, Work};
+use super::apply::{Moved, Stopped, Work};
 use super::area::Areas;
 use super::dirs::Top;
 use super::index::{self, IndexEdit, Seen};
@@ -80,7 +80,7 @@ pub(super) struct Parts {
     journal_path: PathBuf,
     top: PathBuf,
     kept: bool,
-    first_run: bool,
+    moved: Moved,
 }
 
 impl Session {
@@ -104,7 +104,7 @@ impl Session {
             }
         };
         journal.lock_inode = Some(lock.inode());
-        let parts = Parts { journal, areas: Some(areas), journal_path, top, kept: false, first_run: true };
+        let parts = Parts { journal, areas: Some(areas), journal_path, top, kept: false, moved: Moved::default() };
         parts.journal.write(repo)?;
         match lock.take(limit)? {
             Taken::Busy => Ok(Begun::IndexLocked),
@@ -135,7 +135,7 @@ impl Session {
         let stager = Stager { repo, tree, attributes, sink: Sink::Areas(areas), originals };
         let failures = stager.run(objects, &mut plan.ops)?;
         if failures.is_empty() {
-            originals::gather(repo, objects, &before, &plan.ops, &self.parts.journal.folder(repo))?;
+            originals::gather(repo, objects, &before, &mut plan.ops, &self.parts.journal.folder(repo))?;
         }
         self.parts.journal.ops.clone_from(&plan.ops);
         self.parts.journal.tree = Some(tree);
@@ -190,12 +190,13 @@ pub(super) fn change(
     let verified = repo.config().verify;
     if verified {
         let differences = verify::find_differences(repo, ops).map_err(Stopped::Failed)?;
-        if let Some(path) = differences.into_iter().next() {
-            return Err(Stopped::Changed(path));
+        if !differences.is_empty() {
+            return Err(Stopped::Changed(differences));
         }
     }
-    if let Some(path) = work.find_late_write() {
-        return Err(Stopped::Changed(path));
+    let written_late = work.find_late_writes();
+    if !written_late.is_empty() {
+        return Err(Stopped::Changed(written_late));
     }
     let Some(lock) = lock else { return Ok((verified, false)) };
     let Some(edits) = &parts.journal.index else { return Ok((verified, false)) };
@@ -226,11 +227,10 @@ pub(super) fn finish_change(repo: &Repo, parts: Parts, result: Result<(bool, boo
     }
     Err(match stopped {
         Stopped::Failed(error) => ApplyError::Failed(error, left),
-        Stopped::Changed(path) => {
-            let mut paths = left;
-            if !paths.contains(&path) {
-                paths.push(path);
-            }
+        Stopped::Changed(mut paths) => {
+            paths.extend(left);
+            paths.sort();
+            paths.dedup();
             ApplyError::Changed(paths)
         }
     })
@@ -261,14 +261,14 @@ impl Parts {
             journal_path: Journal::path(repo),
             top: repo.top().to_owned(),
             kept: true,
-            first_run: false,
+            moved: Moved::default(),
         })
     }
 
     pub(super) fn work<'a>(&'a self, repo: &'a Repo) -> Result<Work<'a>, GitError> {
         let areas = self.areas.as_ref().expect("the folders are there until the restore ends");
         let Journal { ops, make_dirs, drop_dirs, .. } = &self.journal;
-        Ok(Work { repo, top: open_top(repo)?, areas, ops, make_dirs, drop_dirs, first_run: self.first_run })
+        Ok(Work { repo, top: open_top(repo)?, areas, ops, make_dirs, drop_dirs, moved: &self.moved })
     }
 
     /// Removes the journal, and then what was kept aside.

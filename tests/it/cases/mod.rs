@@ -20,6 +20,7 @@ mod nested_repos;
 mod opening;
 mod restore_everywhere;
 mod restore_index;
+mod restore_interrupted;
 mod restore_kept;
 mod restore_refusals;
 mod restore_result;
