@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatxFlags, accessat, fstat, mkdirat, openat, statx, unlinkat};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatxFlags, accessat, fstat, mkdirat, openat, statx};
 use rustix::io::Errno;
 
 use super::dirs::{Top, is_directory, split};
@@ -111,20 +111,27 @@ impl Areas {
         self.folders[area].1.as_fd()
     }
 
-    /// Removes one part of an op, if it is there.
-    pub(super) fn remove(&self, op: &Op, name: &str) -> Result<(), GitError> {
-        match unlinkat(self.of(op), name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(GitError::io("remove", self.folder.join(name), error)),
+    /// The path of the folder for an op.
+    pub(super) fn path_of(&self, repo: &Repo, op: &Op) -> PathBuf {
+        match op.area {
+            0 => self.folder.clone(),
+            area => repo.top().join(os_path(&self.folders[area].0)),
         }
     }
 
-    /// Removes the folders with all that is kept in them.
-    pub(super) fn discard(self, top: &Path) {
-        for (path, _) in &self.folders[1..] {
-            let _ = std::fs::remove_dir_all(top.join(os_path(path)));
-        }
-        let _ = std::fs::remove_dir_all(&self.folder);
+    /// Removes the folders with all that is kept in them, those in the worktree first. True if all of them are gone.
+    pub(super) fn discard(&self, top: &Path) -> bool {
+        let in_worktree = self.folders[1..].iter().map(|(path, _)| top.join(os_path(path)));
+        let left = in_worktree.chain([self.folder.clone()]).filter(|folder| !remove_folder(folder));
+        left.count() == 0
+    }
+}
+
+/// Removes a folder with all that is in it. True if it is gone.
+pub(super) fn remove_folder(folder: &Path) -> bool {
+    match fault::point().and_then(|()| std::fs::remove_dir_all(folder)) {
+        Ok(()) => true,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     }
 }
 

@@ -15,6 +15,7 @@
 
 mod apply;
 mod area;
+mod back;
 mod dirs;
 mod export;
 mod identity;
@@ -29,6 +30,7 @@ mod originals;
 mod plan;
 mod proof;
 mod recover;
+mod rescue;
 mod session;
 mod stage;
 mod swap;
@@ -42,5 +44,6 @@ pub use op::OpKind;
 pub use originals::{Originals, drop_unknown_originals};
 pub use plan::{KeepReason, Kept, Now, Obstacle, Plan, Scope, Step, Target};
 pub use recover::{Aborted, Pending, Recovery, pending};
+pub use rescue::{Left, Rescued};
 pub use session::{Applied, ApplyError, Begun, Contents, Session, add_failures, check};
 pub use stage::Attributes;

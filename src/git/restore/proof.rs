@@ -1,4 +1,4 @@
-//! Proof that a file is still what the capture saw.
+//! Proof that a file is still what the capture saw, or what the restore wrote.
 //!
 //! Size and modification time are none: both can be given back to a file that was edited. The time at which the inode changed
 //! cannot, but it also changes when a file is renamed, or when another of its names is. Where it differs, the content tells.
@@ -10,7 +10,7 @@ use gix::oid;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, openat, readlinkat, statat};
 use rustix::io::Errno;
 
-use super::op::Op;
+use super::op::{NewFile, Op};
 use super::stage::is_blob;
 use super::swap::At;
 use crate::git::stat::FileStat;
@@ -29,6 +29,11 @@ pub(super) fn stat_at(at: At<'_>) -> io::Result<Option<Stat>> {
 pub(super) fn is_captured(op: &Op, at: At<'_>, stat: &Stat, ctime_ns: Option<i64>) -> bool {
     op.old.is_some_and(|old| old.is(stat))
         && (ctime_ns == Some(FileStat::of(stat).ctime_ns) || op.old_content.is_some_and(|content| holds(at, &content)))
+}
+
+/// True if the file at `at`, which has `stat`, is the one that the restore made, with what it wrote into it.
+pub(super) fn is_written(new: &NewFile, at: At<'_>, stat: &Stat) -> bool {
+    new.file.is_some_and(|file| file.is(stat)) && new.content.is_some_and(|content| holds(at, &content))
 }
 
 /// True if the bytes of the file or link at `at` are those of the blob `content`. One that cannot be read proves nothing.

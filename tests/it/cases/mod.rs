@@ -22,6 +22,7 @@ mod restore_everywhere;
 mod restore_index;
 mod restore_interrupted;
 mod restore_kept;
+mod restore_others;
 mod restore_refusals;
 mod restore_result;
 mod restore_types;
