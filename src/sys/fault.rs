@@ -16,6 +16,15 @@ pub fn only_plain_renames() -> bool {
     false
 }
 
+/// True if a test asked for a worktree that is on another file system than the git directory (`apart:1`).
+#[inline]
+pub fn is_apart() -> bool {
+    #[cfg(debug_assertions)]
+    return active::is_ordered("apart");
+    #[cfg(not(debug_assertions))]
+    false
+}
+
 /// Passes one place. Fails or ends the process if a test asked for it.
 #[inline]
 pub fn point() -> io::Result<()> {
@@ -57,7 +66,7 @@ mod active {
         if what == "count" {
             return std::fs::write(value, passed.to_string());
         }
-        if what == "plain" || value.parse() != Ok(passed) {
+        if matches!(what, "plain" | "apart") || value.parse() != Ok(passed) {
             return Ok(());
         }
         match what {

@@ -112,7 +112,7 @@ impl Journal {
 
     /// The folder that holds the parts of this restore.
     pub(super) fn folder(&self, repo: &Repo) -> PathBuf {
-        repo.private_dir().join(format!("restore-{}", self.key))
+        super::area::folder(repo, &self.key)
     }
 
     /// Reads the journal of this worktree, if there is one.

@@ -36,6 +36,7 @@ mod stage;
 mod swap;
 mod verify;
 
+pub use area::is_area;
 pub use export::{Export, export};
 pub use index::{IndexEdit, IndexMode, IndexNow, Seen, edits as index_edits};
 pub use journal::Purpose;

@@ -70,3 +70,36 @@ fn continuing_names_every_path_that_changed() {
     repo.checkpoint(["restore", "--continue"]).exits(3).says("`f1`, `f3` changed since");
     assert_eq!((repo.read("f1"), repo.read("f3")), ("others 1\n".into(), "others 3\n".into()));
 }
+
+/// The folders in the worktree in which a restore keeps files whose git directory is on another file system.
+fn folders_aside(repo: &TestRepo) -> usize {
+    let entries = repo.top().read_dir().unwrap().map(Result::unwrap);
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(".git-checkpoint-")).count()
+}
+
+#[test]
+fn folders_in_the_worktree_are_cleared_away_by_the_next_command_and_never_captured() {
+    let repo = three_files();
+    let mut seen = 0;
+    for point in 1.. {
+        let output = repo.with_fault(&format!("apart:1,kill:{point}"), &["restore", "--quiet", "--yes", "A"]);
+        let left = folders_aside(&repo);
+        let is_over = !repo.git_dir().join("checkpoint/restore.json").exists();
+        let difference = repo.checkpoint(["diff", "--name-only", "A"]).success().text();
+        assert!(!difference.contains(".git-checkpoint"), "{difference} at point {point}");
+        if is_over {
+            assert_eq!(folders_aside(&repo), 0, "at point {point}");
+            seen += usize::from(left > 0);
+        } else {
+            repo.checkpoint(["restore", "--quiet", "--abort"]).success();
+        }
+        repo.save("after");
+        assert!(!repo.ls_tree(&repo.tree("after")).iter().any(|entry| format!("{entry:?}").contains(".git-checkpoint")));
+        assert_eq!(folders_aside(&repo), 0, "at point {point}");
+        if output.code() == Some(0) {
+            break;
+        }
+        (1..=3).for_each(|n| repo.write(format!("f{n}"), format!("mine{n} at {point}\n")));
+    }
+    assert!(seen > 0, "the clean-up was not interrupted once");
+}
