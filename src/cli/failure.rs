@@ -8,6 +8,7 @@ use serde_json::json;
 use super::exit::Exit;
 use super::output::Ui;
 use crate::git::GitError;
+use crate::git::restore::Left;
 use crate::model::{Blocker, InvalidId, SelectorError};
 use crate::ops;
 use crate::store::StoreError;
@@ -117,7 +118,8 @@ pub fn report(failure: &Failure, ui: &mut Ui) -> Exit {
         ui.hint(hint);
     }
     if ui.wants_json() {
-        let document = error_document(account.code, &message, account.hints.first().map(String::as_str), candidates);
+        let hints = account.hints.join("; ");
+        let document = error_document(account.code, &message, Some(hints.as_str()).filter(|hint| !hint.is_empty()), candidates);
         if ui.json(&document).is_err() {
             return account.exit;
         }
@@ -177,13 +179,16 @@ fn operation(error: &ops::Error) -> Account {
         }
         Error::NoSuchPath(_) => Account::new("no-such-path", Exit::Fatal),
         Error::Usage(_) => Account::new("usage", Exit::Usage),
-        Error::TakenBack { left, .. } if left.is_empty() => {
+        Error::TakenBack { left, .. } if *left == Left::default() => {
             Account::new("restore-failed", Exit::Fatal).hint("nothing was changed; try again when the cause is mended")
         }
-        Error::TakenBack { left, .. } => Account::new("restore-failed", Exit::Fatal).hint(format!(
-            "nothing was changed but what others changed meanwhile: {}",
-            left.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
-        )),
+        Error::TakenBack { left, .. } => left.rescued.iter().fold(
+            Account::new("restore-failed", Exit::Fatal).hint(format!(
+                "nothing was changed but what others changed meanwhile: {}",
+                left.paths.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
+            )),
+            |account, rescued| account.hint(super::render::restore::rescued_line(rescued)),
+        ),
         Error::Interrupted(_) => Account::new("interrupted", Exit::Partial)
             .hint("`git checkpoint restore --continue` finishes it, `git checkpoint restore --abort` takes it back"),
     }

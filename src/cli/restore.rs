@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::output::{Ui, plural, sanitize};
 use super::render::restore as render;
 use crate::git::parse_duration;
+use crate::git::restore::Rescued;
 use crate::model::{Blocker, BlockerCode, Override};
 use crate::ops;
 use crate::ops::restore::{
@@ -186,6 +187,7 @@ pub(super) fn report(ui: &mut Ui, outcome: &RestoreOutcome) -> Result<Exit, Fail
                 writeln!(ui.out(), "{}", render::result(outcome))?;
             }
             render::notes(outcome).iter().for_each(|note| ui.say(note));
+            tell_rescued(ui, &outcome.rescued);
             ui.say(render::way_back(outcome.verb));
         }
         RestoreStatus::Refused => ui.error("refused: nothing was changed"),
@@ -236,8 +238,13 @@ fn resume(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
         let written = plural(recovered.written as u64, "file");
         writeln!(ui.out(), "finished the {}: {written} written, {} deleted", recovered.verb, recovered.deleted)?;
     }
+    tell_rescued(ui, &recovered.aborted.left.rescued);
     ui.say("to take it back: git checkpoint undo");
     Ok(Exit::Done)
+}
+
+fn tell_rescued(ui: &mut Ui, rescued: &[Rescued]) {
+    rescued.iter().for_each(|rescued| ui.warn(render::rescued_line(rescued)));
 }
 
 fn abort(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
@@ -248,9 +255,10 @@ fn abort(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
     } else {
         writeln!(ui.out(), "took the {} back", recovered.verb)?;
     }
-    for path in &recovered.aborted.left {
+    for path in &recovered.aborted.left.paths {
         ui.warn(format!("`{path}` changed since the interruption, and was left as it is"));
     }
+    tell_rescued(ui, &recovered.aborted.left.rescued);
     if recovered.aborted.index_left {
         ui.warn("the index changed since the interruption, and was left as it is");
     }

@@ -1,7 +1,8 @@
 //! What an operation can end with other than its result.
 
 use crate::git::GitError;
-use crate::model::{BString, Blocker, InvalidId, SelectorError};
+use crate::git::restore::Left;
+use crate::model::{Blocker, InvalidId, SelectorError};
 use crate::store::StoreError;
 
 /// Why an operation did not do its work. The command line turns each into words, hints and an exit code.
@@ -53,8 +54,8 @@ pub enum Error {
         /// What failed.
         #[source]
         source: Box<Error>,
-        /// Paths that others changed meanwhile, which are as those left them. Everything else is as before.
-        left: Vec<BString>,
+        /// What others changed meanwhile. Everything else is as before.
+        left: Left,
     },
     /// A restore began and could neither be finished nor taken back; `restore --continue` and `--abort` are open.
     #[error("the restore was interrupted and can be finished or taken back")]

@@ -1,7 +1,8 @@
 //! Places where a test can let the program fail: before each change that a restore makes to the file system.
 //!
 //! `GIT_CHECKPOINT_FAULT=<what>:<n>[,…]` acts at the n-th place, counted from 1: `kill` ends the process as `kill -9` does, `full`
-//! fails as a full disk does, `denied` as missing permissions do. `count:<file>` writes the number of places passed so far into
+//! fails as a full disk does, `denied` as missing permissions do, `hold` stops the process until it is told to go on (`SIGCONT`).
+//! `count:<file>` writes the number of places passed so far into
 //! a file. Release builds have none of it.
 
 use std::io;
@@ -11,6 +12,15 @@ use std::io;
 pub fn only_plain_renames() -> bool {
     #[cfg(debug_assertions)]
     return active::is_ordered("plain");
+    #[cfg(not(debug_assertions))]
+    false
+}
+
+/// True if a test asked for a worktree that is on another file system than the git directory (`apart:1`).
+#[inline]
+pub fn is_apart() -> bool {
+    #[cfg(debug_assertions)]
+    return active::is_ordered("apart");
     #[cfg(not(debug_assertions))]
     false
 }
@@ -56,14 +66,16 @@ mod active {
         if what == "count" {
             return std::fs::write(value, passed.to_string());
         }
-        if what == "plain" || value.parse() != Ok(passed) {
+        if matches!(what, "plain" | "apart") || value.parse() != Ok(passed) {
             return Ok(());
         }
         match what {
             "full" => Err(rustix::io::Errno::NOSPC.into()),
             "denied" => Err(rustix::io::Errno::ACCESS.into()),
             _ => {
-                let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+                use rustix::process::Signal;
+                let signal = if what == "hold" { Signal::STOP } else { Signal::KILL };
+                let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
                 Ok(())
             }
         }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::json::{SCHEMA, checkpoint, put_path};
 use crate::cli::output::{Styles, plural, sanitize};
-use crate::git::restore::{IndexMode, KeepReason, Kept};
+use crate::git::restore::{IndexMode, KeepReason, Kept, Rescued};
 use crate::model::{BString, Blocker, ByteSlice, Checkpoint};
 use crate::ops::restore::{ExportOutcome, HeadMoved, Recovered, RestoreOutcome, RestoreStatus, Verb};
 use crate::ops::undo::Undoable;
@@ -27,6 +27,7 @@ pub fn document(outcome: &RestoreOutcome) -> Value {
             "verified": outcome.verified,
         },
         "memory": Value::Null,
+        "rescued": Value::from_iter(outcome.rescued.iter().map(rescued)),
         "kept": Value::from_iter(outcome.kept.iter().map(kept)),
         "head_moved": outcome.head_moved.as_ref().map(|moved| json!({
             "branch": moved.branch,
@@ -57,7 +58,8 @@ pub fn recovered_document(recovered: &Recovered, status: &str) -> Value {
         "blockers": [],
         "code": {"written": recovered.written, "deleted": recovered.deleted, "verified": recovered.verified},
         "memory": Value::Null,
-        "left": Value::from_iter(recovered.aborted.left.iter().map(|path| with_path(path, []))),
+        "left": Value::from_iter(recovered.aborted.left.paths.iter().map(|path| with_path(path, []))),
+        "rescued": Value::from_iter(recovered.aborted.left.rescued.iter().map(rescued)),
         "index_left": recovered.aborted.index_left,
     })
 }
@@ -108,6 +110,15 @@ pub fn blockers(blockers: &[Blocker]) -> Value {
 
 fn kept(kept: &Kept) -> Value {
     with_path(&kept.path, [("reason", reason_word(kept.reason).into())])
+}
+
+fn rescued(rescued: &Rescued) -> Value {
+    with_path(&rescued.path, [("place", rescued.place.to_string_lossy().into())])
+}
+
+/// Where a file is that has no place in the worktree.
+pub fn rescued_line(rescued: &Rescued) -> String {
+    format!("a version of `{}` that has no place in the worktree is kept in `{}`", rescued.path, rescued.place.display())
 }
 
 fn with_path<const N: usize>(path: &BString, fields: [(&str, Value); N]) -> Value {

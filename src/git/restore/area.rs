@@ -8,13 +8,27 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatxFlags, accessat, fstat, mkdirat, openat, statx, unlinkat};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatxFlags, accessat, fstat, mkdirat, openat, statx};
 use rustix::io::Errno;
 
 use super::dirs::{Top, is_directory, split};
 use super::op::Op;
 use crate::git::{GitError, Repo, os_path};
 use crate::sys::fault;
+
+/// How the names of folders in the worktree begin.
+const IN_WORKTREE: &str = ".git-checkpoint-";
+
+/// True if a folder called `name` in the worktree is one of those of a restore that began and is not cleared away yet.
+pub fn is_area(repo: &Repo, name: &BStr) -> bool {
+    let key = name.strip_prefix(IN_WORKTREE.as_bytes()).and_then(|key| key.to_str().ok());
+    key.is_some_and(|key| !key.contains('/') && folder(repo, key).is_dir())
+}
+
+/// The folder in the git directory of the restore with this key.
+pub(super) fn folder(repo: &Repo, key: &str) -> PathBuf {
+    repo.private_dir().join(format!("restore-{key}"))
+}
 
 /// The opened folders. The first is the one in the git directory.
 pub(super) struct Areas {
@@ -65,7 +79,7 @@ impl Areas {
         announce: &mut dyn FnMut(&BStr) -> Result<(), GitError>,
     ) -> Result<(), GitError> {
         let home = Reach::of(self.folders[0].1.as_fd()).map_err(|error| GitError::io("look at", &self.folder, error))?;
-        let mut reaches: Vec<Reach> = vec![home];
+        let mut reaches: Vec<Option<Reach>> = vec![(!fault::is_apart()).then_some(home)];
         let mut known: HashMap<BString, usize> = HashMap::new();
         for op in ops {
             let directory = nearest_directory(top, op.path.as_bstr());
@@ -75,14 +89,14 @@ impl Areas {
             }
             let reach = top.directory(directory.as_bstr()).and_then(|handle| Ok(Reach::of(handle.as_fd())?));
             let reach = reach.map_err(|source| GitError::io("look at", repo.top().join(os_path(&directory)), source))?;
-            op.area = match reaches.iter().position(|known| *known == reach) {
+            op.area = match reaches.iter().position(|known| *known == Some(reach)) {
                 Some(area) => area,
                 None => {
                     let (parent, name) = place_folder(top, directory.as_bstr(), reach, key);
                     let path = if parent.is_empty() { name.clone().into() } else { format_path(&parent, &name) };
                     announce(path.as_bstr())?;
                     self.make_folder(repo, top, parent.as_bstr(), &name, path)?;
-                    reaches.push(reach);
+                    reaches.push(Some(reach));
                     reaches.len() - 1
                 }
             };
@@ -111,20 +125,27 @@ impl Areas {
         self.folders[area].1.as_fd()
     }
 
-    /// Removes one part of an op, if it is there.
-    pub(super) fn remove(&self, op: &Op, name: &str) -> Result<(), GitError> {
-        match unlinkat(self.of(op), name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(GitError::io("remove", self.folder.join(name), error)),
+    /// The path of the folder for an op.
+    pub(super) fn path_of(&self, repo: &Repo, op: &Op) -> PathBuf {
+        match op.area {
+            0 => self.folder.clone(),
+            area => repo.top().join(os_path(&self.folders[area].0)),
         }
     }
 
-    /// Removes the folders with all that is kept in them.
-    pub(super) fn discard(self, top: &Path) {
-        for (path, _) in &self.folders[1..] {
-            let _ = std::fs::remove_dir_all(top.join(os_path(path)));
-        }
-        let _ = std::fs::remove_dir_all(&self.folder);
+    /// Removes the folders with all that is kept in them, those in the worktree first. True if all of them are gone.
+    pub(super) fn discard(&self, top: &Path) -> bool {
+        let in_worktree = self.folders[1..].iter().map(|(path, _)| top.join(os_path(path)));
+        let left = in_worktree.chain([self.folder.clone()]).filter(|folder| !remove_folder(folder));
+        left.count() == 0
+    }
+}
+
+/// Removes a folder with all that is in it. True if it is gone.
+pub(super) fn remove_folder(folder: &Path) -> bool {
+    match fault::point().and_then(|()| std::fs::remove_dir_all(folder)) {
+        Ok(()) => true,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     }
 }
 
@@ -142,7 +163,7 @@ fn place_folder(top: &Top, below: &BStr, reach: Reach, key: &str) -> (BString, S
             highest = directory.to_owned();
         }
     }
-    (highest, format!(".git-checkpoint-{key}"))
+    (highest, format!("{IN_WORKTREE}{key}"))
 }
 
 fn format_path(directory: &BString, name: &str) -> BString {

@@ -55,6 +55,7 @@ pub fn export(
                 old: None,
                 old_ctime_ns: None,
                 old_blob: None,
+                old_content: None,
                 new: Some(new),
                 area: 0,
                 slot: ops.len(),

@@ -1,7 +1,8 @@
 //! The journal of a restore: everything another process needs to finish it or to take it back.
 //!
 //! It is written whole and synced before the first change to the worktree, and never touched again: how far the restore came is
-//! told by the files themselves, since each kept its inode when it was renamed.
+//! told by the files themselves, since each kept its inode when it was renamed. When the restore is over it gets another name, under
+//! which it stays until the last file that was aside is gone.
 
 use std::fs::File;
 use std::io::Write;
@@ -21,6 +22,8 @@ use crate::sys::fault;
 use crate::sys::process::Process;
 
 const VERSION: u32 = 1;
+/// How the names of journals begin of which the restore is over.
+const CONCLUDED: &str = "concluded-";
 
 /// How far a restore came before it died.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,18 +112,22 @@ impl Journal {
 
     /// The folder that holds the parts of this restore.
     pub(super) fn folder(&self, repo: &Repo) -> PathBuf {
-        repo.private_dir().join(format!("restore-{}", self.key))
+        super::area::folder(repo, &self.key)
     }
 
     /// Reads the journal of this worktree, if there is one.
     pub(super) fn read(repo: &Repo) -> Result<Option<Journal>, GitError> {
-        let path = Journal::path(repo);
-        let bytes = match std::fs::read(&path) {
+        Journal::read_at(&Journal::path(repo))
+    }
+
+    /// Reads the journal at `path`, if there is one.
+    pub(super) fn read_at(path: &Path) -> Result<Option<Journal>, GitError> {
+        let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(GitError::io("read", &path, source)),
+            Err(source) => return Err(GitError::io("read", path, source)),
         };
-        let damaged = |source| GitError::io("understand the restore journal", &path, source);
+        let damaged = |source| GitError::io("understand the restore journal", path, source);
         let journal: Journal = serde_json::from_slice(&bytes).map_err(|source| damaged(std::io::Error::other(source)))?;
         if journal.version != VERSION {
             return Err(damaged(std::io::Error::other(format!(
@@ -142,7 +149,26 @@ impl Journal {
         .map_err(|source| GitError::io("write", &path, source))
     }
 
-    /// Removes the journal: the restore is over.
+    /// The restore is over, and only what is aside has to be cleared away: by whoever comes next, if this process dies over it.
+    pub(super) fn conclude(&self, repo: &Repo) -> Result<(), GitError> {
+        let path = Journal::path(repo);
+        let renamed = fault::point().and_then(|()| std::fs::rename(&path, self.concluded_path(repo)));
+        renamed.map_err(|source| GitError::io("rename", &path, source))
+    }
+
+    /// Where the journal is when the restore is over.
+    pub(super) fn concluded_path(&self, repo: &Repo) -> PathBuf {
+        repo.private_dir().join(format!("{CONCLUDED}{}.json", self.key))
+    }
+
+    /// The journals of restores that are over.
+    pub(super) fn concluded(repo: &Repo) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(repo.private_dir()).into_iter().flatten().flatten();
+        let entries = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(CONCLUDED.as_bytes()));
+        entries.map(|entry| entry.path()).collect()
+    }
+
+    /// Removes the journal of a restore that has not changed anything.
     pub(super) fn remove(repo: &Repo) -> Result<(), GitError> {
         let path = Journal::path(repo);
         let removed = fault::point().and_then(|()| std::fs::remove_file(&path));
@@ -269,6 +295,7 @@ mod tests {
                 old: None,
                 old_ctime_ns: None,
                 old_blob: None,
+                old_content: None,
                 new: Some(new),
                 area: 0,
                 slot: 3,

@@ -15,6 +15,7 @@
 
 mod apply;
 mod area;
+mod back;
 mod dirs;
 mod export;
 mod identity;
@@ -27,12 +28,15 @@ mod marks;
 mod op;
 mod originals;
 mod plan;
+mod proof;
 mod recover;
+mod rescue;
 mod session;
 mod stage;
 mod swap;
 mod verify;
 
+pub use area::is_area;
 pub use export::{Export, export};
 pub use index::{IndexEdit, IndexMode, IndexNow, Seen, edits as index_edits};
 pub use journal::Purpose;
@@ -41,5 +45,6 @@ pub use op::OpKind;
 pub use originals::{Originals, drop_unknown_originals};
 pub use plan::{KeepReason, Kept, Now, Obstacle, Plan, Scope, Step, Target};
 pub use recover::{Aborted, Pending, Recovery, pending};
+pub use rescue::{Left, Rescued};
 pub use session::{Applied, ApplyError, Begun, Contents, Session, add_failures, check};
 pub use stage::Attributes;

@@ -21,6 +21,9 @@ pub(super) struct Op {
     /// The blob that the capture has for it.
     #[serde(with = "text::optional_id")]
     pub(super) old_blob: Option<ObjectId>,
+    /// The blob that the bytes of that file would make without filters, where that is known.
+    #[serde(default, with = "text::optional_id")]
+    pub(super) old_content: Option<ObjectId>,
     /// What is to be there.
     pub(super) new: Option<NewFile>,
     /// Which of the places set apart holds its parts.

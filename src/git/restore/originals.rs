@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
-use rustix::fs::{FileType, Mode, OFlags, openat};
+use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use serde::{Deserialize, Serialize};
 
 use super::dirs::Top;
@@ -21,6 +21,7 @@ use super::op::Op;
 use super::stage::{hash_blob, is_blob};
 use crate::git::filter::Filters;
 use crate::git::ignore::files_above;
+use crate::git::stat::FileStat;
 use crate::git::{GitError, Objects, Repo};
 use crate::sys::fault;
 
@@ -108,10 +109,11 @@ pub(super) fn settle(repo: &Repo, folder: &Path, checkpoint: &str) -> Result<(),
 }
 
 /// Finds out which of the files that `ops` replace or delete are more than their blobs in `tree`, and keeps them in `folder`.
-pub(super) fn gather(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &[Op], folder: &Path) -> Result<(), GitError> {
+/// Notes of each what its bytes are.
+pub(super) fn gather(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &mut [Op], folder: &Path) -> Result<(), GitError> {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
-    let old: Vec<&Op> = ops.iter().filter(|op| op.old.is_some()).collect();
-    let filtered = may_be_filtered(repo, objects, tree, &old)?;
+    let filtered = may_be_filtered(repo, objects, tree, ops)?;
+    let mut old: Vec<&mut Op> = ops.iter_mut().filter(|op| op.old.is_some()).collect();
     let usual = umask().map(|umask| (0o666 & !umask, 0o777 & !umask));
     let worker = Worker { repo, tree, folder, filtered, usual };
     let found: Vec<Result<Vec<Original>, GitError>> = std::thread::scope(|scope| {
@@ -121,7 +123,7 @@ pub(super) fn gather(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &[Op]
             let worker = &worker;
             scope.spawn(move || worker.run(&objects, chunk))
         };
-        let workers: Vec<_> = old.chunks(share).map(spawn).collect();
+        let workers: Vec<_> = old.chunks_mut(share).map(spawn).collect();
         workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
     let mut originals = Vec::new();
@@ -136,7 +138,7 @@ pub(super) fn gather(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &[Op]
 }
 
 /// True if some attribute file or setting can make the content of a file differ from its blob.
-fn may_be_filtered(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &[&Op]) -> Result<bool, GitError> {
+fn may_be_filtered(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &[Op]) -> Result<bool, GitError> {
     let gix = repo.gix();
     let config = gix.config_snapshot();
     if config.string("core.autocrlf").is_some_and(|value| value.as_slice() != b"false")
@@ -153,7 +155,8 @@ fn may_be_filtered(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &[&Op])
     if files.into_iter().flatten().any(|path| path.exists()) {
         return Ok(true);
     }
-    let above = files_above(objects, tree, ops.iter().map(|op| op.path.as_bstr()), b".gitattributes")?;
+    let old = ops.iter().filter(|op| op.old.is_some());
+    let above = files_above(objects, tree, old.map(|op| op.path.as_bstr()), b".gitattributes")?;
     Ok(!above.entries().is_empty())
 }
 
@@ -167,14 +170,19 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn run(&self, objects: &Objects, ops: &[&Op]) -> Result<Vec<Original>, GitError> {
+    fn run(&self, objects: &Objects, ops: &mut [&mut Op]) -> Result<Vec<Original>, GitError> {
         let mut filters = None;
         let mut originals = Vec::new();
         let top = Top::open(self.repo.top()).map_err(|source| GitError::io("open", self.repo.top(), source))?;
+        let paths: Vec<BString> = if self.filtered { ops.iter().map(|op| op.path.clone()).collect() } else { Vec::new() };
         for op in ops {
             let (Some(old), Some(blob)) = (&op.old, op.old_blob) else { continue };
             let mode = old.mode();
-            if FileType::from_raw_mode(mode) != FileType::RegularFile {
+            let is_file = FileType::from_raw_mode(mode) == FileType::RegularFile;
+            if !self.filtered || !is_file {
+                op.old_content = Some(blob);
+            }
+            if !is_file {
                 continue;
             }
             let permissions = mode & 0o777;
@@ -182,17 +190,20 @@ impl Worker<'_> {
             let mut original = Original { path: op.path.clone(), blob, mode: permissions, content: None, hash: None };
             if self.filtered {
                 // One that is gone or closed by now is found when it is to be moved.
-                let Ok(bytes) = read(&top, op) else { continue };
+                let Ok((bytes, ctime_ns)) = read(&top, op) else { continue };
                 let filters = match &mut filters {
                     Some(filters) => filters,
                     none => {
-                        let paths = ops.iter().map(|op| op.path.as_bstr());
+                        let paths = paths.iter().map(|path| path.as_bstr());
                         none.insert(Filters::of_tree(self.repo, objects, self.tree, paths)?)
                     }
                 };
+                let hash = hash_blob(blob.kind(), &bytes)?;
+                // What was read is what was captured only if nothing happened to the file in between.
+                op.old_content = (op.old_ctime_ns == Some(ctime_ns)).then_some(hash);
                 if !leads_back(objects, filters, op.path.as_bstr(), &blob, &bytes) {
                     let name = op.slot.to_string();
-                    original.hash = Some(hash_blob(blob.kind(), &bytes)?);
+                    original.hash = Some(hash);
                     write(self.folder, &name, &bytes)?;
                     original.content = Some(name);
                 }
@@ -205,14 +216,15 @@ impl Worker<'_> {
     }
 }
 
-/// The bytes of the file as it is now; that it did not change since the capture is checked when it is moved.
-fn read(top: &Top, op: &Op) -> std::io::Result<Vec<u8>> {
+/// The bytes of the file as it is now, and when its inode last changed; that it did not change since the capture is checked when
+/// it is moved.
+fn read(top: &Top, op: &Op) -> std::io::Result<(Vec<u8>, i64)> {
     let (parent, name) = top.parent(op.path.as_bstr())?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut file = File::from(openat(&*parent, name, flags, Mode::empty())?);
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok((bytes, FileStat::of(&fstat(&file)?).ctime_ns))
 }
 
 /// True if the filters make these bytes from the blob.

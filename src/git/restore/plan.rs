@@ -305,6 +305,7 @@ impl<'a> Planner<'a> {
                 old: seen.map(|seen| Identity::of_seen(&seen.stat)),
                 old_ctime_ns: seen.map(|seen| seen.stat.ctime_ns),
                 old_blob: seen.map(|seen| seen.id),
+                old_content: None,
                 new,
                 area: 0,
                 slot: ops.len(),

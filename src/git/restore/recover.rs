@@ -1,12 +1,13 @@
 //! A restore whose process died: finishing it, or taking it back.
 
-use gix::bstr::BString;
-
+use super::apply::Stopped;
+use super::area::remove_folder;
 use super::index_lock::{IndexLock, Taken, remove_stale};
 use super::journal::{Journal, Phase, Purpose};
 use super::op::Op;
 use super::originals::Originals;
 use super::plan::Obstacle;
+use super::rescue::{self, Ended, Left};
 use super::session::{Applied, ApplyError, Parts, change, finish_change, is_published, old_index};
 use super::stage::{Failures, Sink, Stager};
 use crate::git::index_edit::Source;
@@ -15,6 +16,7 @@ use crate::git::{GitError, Objects, Repo, os_path};
 use crate::model::Millis;
 use crate::sys::fault;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A restore that has begun and not ended.
@@ -33,7 +35,13 @@ pub struct Pending {
 /// The restore of this worktree that has begun and not ended, if there is one. What a process left that died before it changed
 /// anything is cleared away.
 pub fn pending(repo: &Repo) -> Result<Option<Pending>, GitError> {
-    let Some(journal) = Journal::read(repo)? else { return Ok(None) };
+    let Some(journal) = Journal::read(repo)? else {
+        // Whoever has the lock clears away what is left.
+        if !Journal::concluded(repo).is_empty() && WorktreeLock::acquire(repo, Some(Duration::ZERO))?.is_some() {
+            sweep(repo);
+        }
+        return Ok(None);
+    };
     let live = journal.process.is_alive();
     if !live && journal.phase == Phase::Preparing {
         return match WorktreeLock::acquire(repo, Some(Duration::ZERO))? {
@@ -51,8 +59,9 @@ fn clear_prepared(repo: &Repo) -> Result<(), GitError> {
         && !journal.process.is_alive()
     {
         remove_stale(repo, &journal)?;
-        for path in &journal.areas {
-            let _ = std::fs::remove_dir_all(repo.top().join(os_path(path)));
+        let in_worktree = journal.areas.iter().map(|path| repo.top().join(os_path(path)));
+        for folder in in_worktree.chain([journal.folder(repo)]) {
+            let _ = remove_folder(&folder);
         }
         Journal::remove(repo)?;
         sweep(repo);
@@ -60,14 +69,29 @@ fn clear_prepared(repo: &Repo) -> Result<(), GitError> {
     Ok(())
 }
 
-/// Removes what restores left that ended before they had a journal, or after. The caller holds the worktree's lock, and there is no journal.
+/// Removes what restores left that ended before they had a journal, or that are over. The caller holds the worktree's lock, and
+/// there is no journal of a restore that is not over.
 pub(super) fn sweep(repo: &Repo) {
     let _ = std::fs::remove_file(Journal::unfinished_path(&Journal::path(repo)));
-    for entry in std::fs::read_dir(repo.private_dir()).into_iter().flatten().flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(b"restore-") {
-            let _ = std::fs::remove_dir_all(entry.path());
+    for path in Journal::concluded(repo) {
+        match Journal::read_at(&path).map(|journal| journal.map(|journal| Parts::of_dead(repo, journal))) {
+            Ok(Some(Ok(parts))) => drop(parts.clean(repo)),
+            Ok(_) => {}
+            // Nothing is known any more of what is aside.
+            Err(_) => drop(std::fs::remove_file(&path)),
         }
     }
+    if Journal::concluded(repo).is_empty() {
+        for folder in folders(repo) {
+            let _ = if rescue::holds_parts(&folder) { rescue::whole(repo, &folder).is_ok() } else { remove_folder(&folder) };
+        }
+    }
+}
+
+/// The folders of restores in the git directory.
+fn folders(repo: &Repo) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(repo.private_dir()).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"restore-")).map(|entry| entry.path()).collect()
 }
 
 /// A dead restore, to be finished or taken back by the holder of the worktree's lock.
@@ -78,8 +102,8 @@ pub struct Recovery {
 /// How taking a restore back ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Aborted {
-    /// Paths that others changed meanwhile; they are as those left them.
-    pub left: Vec<BString>,
+    /// Paths that others changed meanwhile.
+    pub left: Left,
     /// The index was changed by others meanwhile, and is as those left it.
     pub index_left: bool,
 }
@@ -114,23 +138,28 @@ impl Recovery {
     /// Finishes the restore.
     pub fn resume(mut self, repo: &Repo, objects: &Objects, limit: Duration) -> Result<Applied, ApplyError> {
         let stuck = ApplyError::Interrupted;
-        let folder = self.parts.journal.folder(repo);
         let published = is_published_after_crash(repo, &self.parts.journal).map_err(stuck)?;
         let lock = if published || self.parts.journal.index.is_none() {
             None
         } else {
             Some(take_over_lock(repo, &mut self.parts, limit).map_err(stuck)?)
         };
-        self.stage_again(repo, objects).map_err(stuck)?;
-        let result = change(repo, objects, &self.parts, lock, &|_| None);
+        // Everything that stands in the way is told at once, before anything is done.
+        let changed = self.parts.work(repo).and_then(|work| work.find_changed()).map_err(stuck)?;
+        let result = if changed.is_empty() {
+            self.stage_again(repo, objects).map_err(stuck)?;
+            change(repo, objects, &self.parts, lock, &|_| None)
+        } else {
+            drop(lock);
+            Err(Stopped::Changed(changed))
+        };
         remove_stale(repo, &self.parts.journal).map_err(stuck)?;
         match result {
             Ok((verified, written)) => finish_change(repo, self.parts, Ok((verified, written || published))),
             // It was interrupted before and still is: to take it back is the person's decision.
-            Err(super::apply::Stopped::Failed(error)) => Err(ApplyError::Interrupted(error)),
-            Err(super::apply::Stopped::Changed(path)) => {
-                let _ = folder;
-                Err(ApplyError::Changed(vec![path]))
+            Err(Stopped::Failed(error)) => Err(ApplyError::Interrupted(error)),
+            Err(Stopped::Changed(paths)) => {
+                Err(ApplyError::Changed(Left { paths, rescued: std::mem::take(&mut self.parts.rescued) }))
             }
         }
     }
@@ -140,7 +169,7 @@ impl Recovery {
         take_back(repo, self.parts)
     }
 
-    /// Contents that a crash of the machine damaged are made again.
+    /// Contents that a crash of the machine damaged, or that are gone, are made again.
     fn stage_again(&mut self, repo: &Repo, objects: &Objects) -> Result<(), GitError> {
         let journal = &mut self.parts.journal;
         let Some(tree) = journal.tree else { return Ok(()) };
@@ -151,12 +180,13 @@ impl Recovery {
         if damaged.is_empty() {
             return Ok(());
         }
+        let mut again: Vec<Op> = damaged.iter().map(|at| self.parts.journal.ops[*at].clone()).collect();
+        for op in &again {
+            let rescued = self.parts.work(repo)?.clear_new_slot(&self.parts.journal.key, op)?;
+            self.parts.rescued.extend(rescued);
+        }
         let journal = &mut self.parts.journal;
         let areas = self.parts.areas.as_ref().expect("the folders are there until the restore ends");
-        let mut again: Vec<Op> = damaged.iter().map(|at| journal.ops[*at].clone()).collect();
-        for op in &again {
-            areas.remove(op, &op.new_slot())?;
-        }
         let originals = &Originals::of(repo, &journal.purpose.target);
         let stager = Stager { repo, tree, attributes: journal.attributes, sink: Sink::Areas(areas), originals };
         if let Some(error) = first_failure(stager.run(objects, &mut again)?) {
@@ -214,7 +244,8 @@ fn busy(repo: &Repo) -> GitError {
 /// Brings files and index back to what they were, and ends the restore.
 pub(super) fn take_back(repo: &Repo, parts: Parts) -> Result<Aborted, GitError> {
     let work = parts.work(repo)?;
-    let mut aborted = Aborted { left: work.backward()?, index_left: false };
+    let paths = work.backward()?;
+    let mut aborted = Aborted { left: Left { paths, rescued: Vec::new() }, index_left: false };
     drop(work);
     if is_published_after_crash(repo, &parts.journal)? {
         aborted.index_left = !put_old_index_back(repo, &parts)?;
@@ -222,7 +253,7 @@ pub(super) fn take_back(repo: &Repo, parts: Parts) -> Result<Aborted, GitError> 
         aborted.index_left = is_index_of_others(repo, &parts)?;
     }
     remove_stale(repo, &parts.journal)?;
-    parts.end(repo)?;
+    aborted.left.rescued = parts.end(repo, Ended::Backward)?;
     Ok(aborted)
 }
 

@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gix::bstr::BString;
 use gix::{ObjectId, oid};
 
-use super::apply::{Stopped, Work};
+use super::apply::{Moved, Stopped, Work};
 use super::area::Areas;
 use super::dirs::Top;
 use super::index::{self, IndexEdit, Seen};
@@ -16,6 +15,7 @@ use super::marks;
 use super::originals::{self, Originals};
 use super::plan::Plan;
 use super::recover::sweep;
+use super::rescue::{Ended, Left, Rescued};
 use super::stage::{Attributes, Failures, Sink, Stager};
 use super::verify;
 use crate::git::index_edit::Source;
@@ -66,9 +66,9 @@ pub struct Applied {
 #[derive(Debug)]
 pub enum ApplyError {
     /// Others changed these paths meanwhile; everything else is as before.
-    Changed(Vec<BString>),
+    Changed(Left),
     /// It failed, and everything is as before but for these paths, which others changed meanwhile.
-    Failed(GitError, Vec<BString>),
+    Failed(GitError, Left),
     /// It failed, and could not be taken back. The journal is there.
     Interrupted(GitError),
 }
@@ -80,7 +80,11 @@ pub(super) struct Parts {
     journal_path: PathBuf,
     top: PathBuf,
     kept: bool,
-    first_run: bool,
+    moved: Moved,
+    /// Another process began it.
+    resumed: bool,
+    /// Files that were found aside and had to make room.
+    pub(super) rescued: Vec<Rescued>,
 }
 
 impl Session {
@@ -104,7 +108,16 @@ impl Session {
             }
         };
         journal.lock_inode = Some(lock.inode());
-        let parts = Parts { journal, areas: Some(areas), journal_path, top, kept: false, first_run: true };
+        let parts = Parts {
+            journal,
+            areas: Some(areas),
+            journal_path,
+            top,
+            kept: false,
+            moved: Moved::default(),
+            resumed: false,
+            rescued: Vec::new(),
+        };
         parts.journal.write(repo)?;
         match lock.take(limit)? {
             Taken::Busy => Ok(Begun::IndexLocked),
@@ -135,7 +148,7 @@ impl Session {
         let stager = Stager { repo, tree, attributes, sink: Sink::Areas(areas), originals };
         let failures = stager.run(objects, &mut plan.ops)?;
         if failures.is_empty() {
-            originals::gather(repo, objects, &before, &plan.ops, &self.parts.journal.folder(repo))?;
+            originals::gather(repo, objects, &before, &mut plan.ops, &self.parts.journal.folder(repo))?;
         }
         self.parts.journal.ops.clone_from(&plan.ops);
         self.parts.journal.tree = Some(tree);
@@ -158,7 +171,7 @@ impl Session {
         edits: Option<Vec<IndexEdit>>,
         seen: &Seen<'_>,
     ) -> Result<Applied, ApplyError> {
-        let unchanged = |error| ApplyError::Failed(error, Vec::new());
+        let unchanged = |error| ApplyError::Failed(error, Left::default());
         let journal = &mut self.parts.journal;
         journal.phase = Phase::Applying;
         journal.purpose = purpose;
@@ -190,12 +203,14 @@ pub(super) fn change(
     let verified = repo.config().verify;
     if verified {
         let differences = verify::find_differences(repo, ops).map_err(Stopped::Failed)?;
-        if let Some(path) = differences.into_iter().next() {
-            return Err(Stopped::Changed(path));
+        if !differences.is_empty() {
+            return Err(Stopped::Changed(differences));
         }
     }
-    if let Some(path) = work.find_late_write() {
-        return Err(Stopped::Changed(path));
+    // A process that went on writing for as long as an interruption lasts is not waited for: what it wrote is kept at the end.
+    let written_late = if parts.resumed { Vec::new() } else { work.find_late_writes() };
+    if !written_late.is_empty() {
+        return Err(Stopped::Changed(written_late));
     }
     let Some(lock) = lock else { return Ok((verified, false)) };
     let Some(edits) = &parts.journal.index else { return Ok((verified, false)) };
@@ -221,31 +236,31 @@ pub(super) fn finish_change(repo: &Repo, parts: Parts, result: Result<(bool, boo
         Err(error) => return Err(ApplyError::Interrupted(error)),
     };
     drop(work);
-    if let Err(error) = parts.end(repo) {
-        return Err(ApplyError::Interrupted(error));
-    }
+    let rescued = match parts.end(repo, Ended::Backward) {
+        Ok(rescued) => rescued,
+        Err(error) => return Err(ApplyError::Interrupted(error)),
+    };
     Err(match stopped {
-        Stopped::Failed(error) => ApplyError::Failed(error, left),
-        Stopped::Changed(path) => {
-            let mut paths = left;
-            if !paths.contains(&path) {
-                paths.push(path);
-            }
-            ApplyError::Changed(paths)
+        Stopped::Failed(error) => ApplyError::Failed(error, Left { paths: left, rescued }),
+        Stopped::Changed(mut paths) => {
+            paths.extend(left);
+            paths.sort();
+            paths.dedup();
+            ApplyError::Changed(Left { paths, rescued })
         }
     })
 }
 
 impl Applied {
-    /// Ends the restore: from here on it cannot be taken back but by an undo.
-    pub fn finish(self, repo: &Repo) -> Result<(), GitError> {
+    /// Ends the restore: from here on it cannot be taken back but by an undo. Returns what others wrote to files that were aside.
+    pub fn finish(self, repo: &Repo) -> Result<Vec<Rescued>, GitError> {
         let journal = &self.parts.journal;
         originals::settle(repo, &journal.folder(repo), &journal.purpose.pre_restore)?;
-        self.parts.end(repo)
+        self.parts.end(repo, Ended::Forward)
     }
 
     /// Takes everything back, the index too.
-    pub fn take_back(self, repo: &Repo) -> Result<Vec<BString>, GitError> {
+    pub fn take_back(self, repo: &Repo) -> Result<Left, GitError> {
         debug_assert_eq!(self.top, repo.top());
         super::recover::take_back(repo, self.parts).map(|aborted| aborted.left)
     }
@@ -261,21 +276,38 @@ impl Parts {
             journal_path: Journal::path(repo),
             top: repo.top().to_owned(),
             kept: true,
-            first_run: false,
+            moved: Moved::default(),
+            resumed: true,
+            rescued: Vec::new(),
         })
     }
 
     pub(super) fn work<'a>(&'a self, repo: &'a Repo) -> Result<Work<'a>, GitError> {
         let areas = self.areas.as_ref().expect("the folders are there until the restore ends");
         let Journal { ops, make_dirs, drop_dirs, .. } = &self.journal;
-        Ok(Work { repo, top: open_top(repo)?, areas, ops, make_dirs, drop_dirs, first_run: self.first_run })
+        Ok(Work { repo, top: open_top(repo)?, areas, ops, make_dirs, drop_dirs, moved: &self.moved })
     }
 
-    /// Removes the journal, and then what was kept aside.
-    pub(super) fn end(mut self, repo: &Repo) -> Result<(), GitError> {
-        Journal::remove(repo)?;
-        self.kept = false;
-        Ok(())
+    /// Ends the restore, and then removes what is aside. Returns what could not go with it.
+    pub(super) fn end(mut self, repo: &Repo, ended: Ended) -> Result<Vec<Rescued>, GitError> {
+        if ended == Ended::Backward {
+            let rescued = self.work(repo)?.rescue(&self.journal.key, ended)?;
+            self.rescued.extend(rescued);
+        }
+        self.journal.conclude(repo)?;
+        Ok(self.clean(repo))
+    }
+
+    /// Clears away what is aside when the restore is over. Where that fails, the next command tries again.
+    pub(super) fn clean(mut self, repo: &Repo) -> Vec<Rescued> {
+        // As late as can be: others may have a file open that is aside.
+        if let Ok(rescued) = self.work(repo).and_then(|work| work.rescue(&self.journal.key, Ended::Forward)) {
+            self.rescued.extend(rescued);
+            if self.areas.take().is_some_and(|areas| areas.discard(&self.top)) {
+                let _ = std::fs::remove_file(self.journal.concluded_path(repo));
+            }
+        }
+        std::mem::take(&mut self.rescued)
     }
 }
 
@@ -284,11 +316,11 @@ impl Drop for Parts {
         if self.kept {
             return;
         }
-        for path in [&self.journal_path, &Journal::unfinished_path(&self.journal_path)] {
-            let _ = std::fs::remove_file(path);
-        }
-        if let Some(areas) = self.areas.take() {
-            areas.discard(&self.top);
+        // The journal last: it tells of the folders.
+        if self.areas.take().is_none_or(|areas| areas.discard(&self.top)) {
+            for path in [&self.journal_path, &Journal::unfinished_path(&self.journal_path)] {
+                let _ = std::fs::remove_file(path);
+            }
         }
     }
 }

@@ -65,6 +65,29 @@ pub(super) fn move_new(from: At<'_>, to: At<'_>) -> io::Result<()> {
     move_new_by_link(from, to)
 }
 
+/// As [`move_new`], to a folder in which nobody else makes files. Without the operation for it, no second name will do: what others
+/// put in place of the file meanwhile would be removed for it.
+pub(super) fn move_aside(from: At<'_>, to: At<'_>) -> io::Result<()> {
+    fault::point()?;
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    if !fault::only_plain_renames() {
+        use rustix::fs::{RenameFlags, renameat_with};
+        match renameat_with(from.dir, from.name, to.dir, to.name, RenameFlags::NOREPLACE) {
+            Err(error) if is_unsupported(error) => {}
+            other => return Ok(other?),
+        }
+    }
+    rename_if_free(from, to)
+}
+
+fn rename_if_free(from: At<'_>, to: At<'_>) -> io::Result<()> {
+    match statat(to.dir, to.name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(renameat(from.dir, from.name, to.dir, to.name)?),
+        Ok(_) => Err(Errno::EXIST.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// As [`move_new`], by a second name that is there for a moment.
 fn move_new_by_link(from: At<'_>, to: At<'_>) -> io::Result<()> {
     match linkat(from.dir, from.name, to.dir, to.name, AtFlags::empty()) {
@@ -73,11 +96,7 @@ fn move_new_by_link(from: At<'_>, to: At<'_>) -> io::Result<()> {
             Ok(unlinkat(from.dir, from.name, AtFlags::empty())?)
         }
         Err(error) if is_unsupported(error) || matches!(error, Errno::PERM | Errno::OPNOTSUPP | Errno::MLINK) => {
-            match statat(to.dir, to.name, AtFlags::SYMLINK_NOFOLLOW) {
-                Err(Errno::NOENT) => Ok(renameat(from.dir, from.name, to.dir, to.name)?),
-                Ok(_) => Err(Errno::EXIST.into()),
-                Err(error) => Err(error.into()),
-            }
+            rename_if_free(from, to)
         }
         Err(error) => Err(error.into()),
     }
@@ -116,7 +135,7 @@ mod tests {
         let (root, dir) = files(&["a", "b"]);
         let at = |name| At { dir: dir.as_fd(), name };
 
-        for moved in [move_new(at(b"a"), at(b"b")), move_new_by_link(at(b"a"), at(b"b"))] {
+        for moved in [move_new, move_aside, move_new_by_link, rename_if_free].map(|moved| moved(at(b"a"), at(b"b"))) {
             assert_eq!(moved.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
             assert_eq!(fs::read_to_string(root.path().join("b")).unwrap(), "b");
         }

@@ -20,6 +20,7 @@ use crate::git::ignore::Ignore;
 use crate::git::index::join;
 use crate::git::odb::ObjectWriter;
 use crate::git::path_names::PathNames;
+use crate::git::restore::is_area;
 use crate::git::stat::FileStat;
 use crate::git::{GitError, os_path};
 use crate::model::{SkipReason, Skipped};
@@ -86,6 +87,11 @@ impl<'a> Judge<'a> {
             }
         };
         let is_dir = stat.file_type() == FileType::Directory;
+        if is_dir && is_area(self.shared.repo, task.name.as_ref()) {
+            // What an interrupted restore keeps there is no part of the worktree.
+            self.drop_known(task);
+            return Ok(());
+        }
         if !self.is_valid_name(&task, &stat) {
             self.skip(task, SkipReason::InvalidPath, None);
             return Ok(());

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use super::{Context, Error, select};
 use crate::git::pathspec::Pathspec;
-use crate::git::restore::{Export, IndexMode, Kept, OpKind, export};
+use crate::git::restore::{Export, IndexMode, Kept, OpKind, Rescued, export};
 use crate::model::{BString, Blocker, BlockerCode, Checkpoint, ObjectId};
 
 pub use recover::{Recovered, abort_restore, continue_restore, interrupted, refuse_if_interrupted, refuse_or_clear};
@@ -94,6 +94,8 @@ pub struct RestoreOutcome {
     pub index: IndexMode,
     /// What was written was read back.
     pub verified: bool,
+    /// Files that others wrote meanwhile and that have no place in the worktree.
+    pub rescued: Vec<Rescued>,
     /// The steps, sorted by path.
     pub plan: Vec<(OpKind, BString)>,
     /// Commits that HEAD has and the checkpoint's HEAD had not, if HEAD moved since.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::git::restore::{Obstacle, Plan};
+use crate::git::restore::{Left, Obstacle, Plan, Rescued};
 use crate::model::{BString, Blocker, BlockerCode};
 
 /// How many paths a message names.
@@ -81,21 +81,29 @@ pub(super) fn out_of_reach(path: &std::path::Path) -> Blocker {
 }
 
 /// Others changed files while the restore was at work.
-pub(super) fn changed_meanwhile(paths: &[BString]) -> Blocker {
+pub(super) fn changed_meanwhile(left: &Left) -> Blocker {
+    let message = format!("{} changed while the restore was at work, which was taken back", name(&left.paths));
     Blocker {
         code: BlockerCode::PathBlocked,
-        message: format!("{} changed while the restore was at work, which was taken back", name(paths)),
+        message: with_places(message, &left.rescued),
         hint: "end what writes there, then try again".into(),
     }
 }
 
 /// Others changed files after the restore was interrupted.
-pub(super) fn changed_after_interruption(paths: &[BString]) -> Blocker {
+pub(super) fn changed_after_interruption(left: &Left) -> Blocker {
+    let message = format!("{} changed since the restore was interrupted", name(&left.paths));
     Blocker {
         code: BlockerCode::PathBlocked,
-        message: format!("{} changed since the restore was interrupted", name(paths)),
+        message: with_places(message, &left.rescued),
         hint: "move it away and continue, or take the restore back (what changed stays): `git checkpoint restore --abort`".into(),
     }
+}
+
+/// Adds where files are that have no place in the worktree.
+fn with_places(message: String, rescued: &[Rescued]) -> String {
+    let places: Vec<String> = rescued.iter().map(|rescued| format!("`{}`", rescued.place.display())).collect();
+    if places.is_empty() { message } else { format!("{message}; what has no place there is kept in {}", places.join(", ")) }
 }
 
 /// The capture before the restore failed.

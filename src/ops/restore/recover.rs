@@ -65,8 +65,8 @@ pub fn continue_restore(context: &mut Context, wait: Option<Duration>) -> Result
     let objects = Objects::new(context.repo.gix(), Arc::default());
     let applied = match recovery.resume(&context.repo, &objects, limit) {
         Ok(applied) => applied,
-        Err(ApplyError::Changed(paths)) => {
-            return Err(Error::Refused(vec![super::obstacles::changed_after_interruption(&paths)]));
+        Err(ApplyError::Changed(left)) => {
+            return Err(Error::Refused(vec![super::obstacles::changed_after_interruption(&left)]));
         }
         Err(ApplyError::Failed(error, _) | ApplyError::Interrupted(error)) => {
             return Err(Error::Interrupted(Box::new(error.into())));
@@ -74,7 +74,7 @@ pub fn continue_restore(context: &mut Context, wait: Option<Duration>) -> Result
     };
     record(context, &purpose).map_err(|error| Error::Interrupted(Box::new(error)))?;
     recovered.verified = applied.verified;
-    applied.finish(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
+    recovered.aborted.left.rescued = applied.finish(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
     Ok(Some(recovered))
 }
 

@@ -10,8 +10,8 @@ use crate::git::diff::{Change, tree_changes};
 use crate::git::ignore::Ignore;
 use crate::git::pathspec::Pathspec;
 use crate::git::restore::{
-    ApplyError, Attributes, Begun, Contents, IndexEdit, IndexMode, IndexNow, KeepReason, Now, OpKind, Originals, Plan, Purpose,
-    Scope, Session, Target, add_failures, check, drop_unknown_originals, index_edits,
+    ApplyError, Attributes, Begun, Contents, IndexEdit, IndexMode, IndexNow, KeepReason, Left, Now, OpKind, Originals, Plan,
+    Purpose, Scope, Session, Target, add_failures, check, drop_unknown_originals, index_edits,
 };
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::stat::FileStat;
@@ -151,7 +151,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         attributes: attributes(task),
         originals: &Originals::of(&context.repo, task.target.id.as_str()),
     };
-    let nothing_changed = |error: GitError| Error::TakenBack { source: Box::new(error.into()), left: Vec::new() };
+    let nothing_changed = |error: GitError| Error::TakenBack { source: Box::new(error.into()), left: Left::default() };
     let failures = session.stage(&context.repo, &objects, plan, &contents).map_err(nothing_changed)?;
     if !failures.is_empty() {
         let blockers = obstacles::blockers_of_failures(&failures);
@@ -177,9 +177,10 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
     let applied = session.apply(&context.repo, &objects, purpose, edits, &|path| snapshot.entry(path));
     let applied = match applied {
         Ok(applied) => applied,
-        Err(ApplyError::Changed(paths)) => {
-            let blockers = vec![obstacles::changed_meanwhile(&paths)];
-            return Ok(RestoreOutcome { status: RestoreStatus::Refused, blockers, pre_restore: Some(pre_restore), ..outcome });
+        Err(ApplyError::Changed(left)) => {
+            let blockers = vec![obstacles::changed_meanwhile(&left)];
+            let (status, rescued) = (RestoreStatus::Refused, left.rescued);
+            return Ok(RestoreOutcome { status, blockers, rescued, pre_restore: Some(pre_restore), ..outcome });
         }
         Err(ApplyError::Failed(error, left)) => return Err(Error::TakenBack { source: Box::new(error.into()), left }),
         Err(ApplyError::Interrupted(error)) => return Err(Error::Interrupted(Box::new(error.into()))),
@@ -191,7 +192,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
             Err(_) => Error::Interrupted(Box::new(error)),
         });
     }
-    applied.finish(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
+    outcome.rescued = applied.finish(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
     let store = &context.store;
     drop_unknown_originals(&context.repo, |id| {
         CheckpointId::parse(id).is_ok_and(|id| store.by_id(&id).map_or(true, |found| found.is_some()))
@@ -372,6 +373,7 @@ fn refused(task: &Task<'_>, blockers: Vec<Blocker>) -> RestoreOutcome {
         index: if task.request.keep_index { IndexMode::Kept } else { IndexMode::Captured },
         verified: false,
         plan: Vec::new(),
+        rescued: Vec::new(),
         head_moved: None,
     }
 }

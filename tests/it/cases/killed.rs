@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{Output, RepoState, TestRepo, rounds};
+use crate::support::{RepoState, TestRepo, rounds};
 
 /// Starts `command`, waits `delay` and kills it as the kernel would for want of memory. True if it had not ended before.
 fn kill_after(mut command: Command, delay: Duration) -> bool {
@@ -68,15 +68,10 @@ fn two_states() -> TestRepo {
     repo
 }
 
-/// Runs a command with a fault at one of its points (see `sys::fault`, which release builds do not have).
-fn with_fault(repo: &TestRepo, fault: &str, args: &[&str]) -> Output {
-    Output::of(repo.program().env("GIT_CHECKPOINT_FAULT", fault).args(args))
-}
-
 /// How many points a restore of `A` passes.
 fn points(repo: &TestRepo) -> usize {
     let file = repo.env().root().join("points");
-    with_fault(repo, &format!("count:{}", file.display()), &["restore", "--quiet", "--yes", "A"]).success();
+    repo.with_fault(&format!("count:{}", file.display()), &["restore", "--quiet", "--yes", "A"]).success();
     repo.undo();
     std::fs::read_to_string(file).expect("a debug build counts the points").parse().unwrap()
 }
@@ -94,7 +89,7 @@ fn fail_restores_and(fault: &str, end: &str) {
     let mut interrupted = 0;
 
     for point in 1..=all {
-        let output = with_fault(&repo, &format!("{fault}:{point}"), &["restore", "--quiet", "--yes", "A"]);
+        let output = repo.with_fault(&format!("{fault}:{point}"), &["restore", "--quiet", "--yes", "A"]);
         let left = repo.checkpoint(["save", "--quiet"]).code() != Some(0);
         if left {
             interrupted += 1;

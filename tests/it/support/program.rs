@@ -17,6 +17,25 @@ impl TestRepo {
         self.command(self.env().program())
     }
 
+    /// Runs a command with a fault at one of its points (see `sys::fault`, which release builds do not have).
+    pub fn with_fault(&self, fault: &str, args: &[&str]) -> Output {
+        Output::of(self.program().env("GIT_CHECKPOINT_FAULT", fault).args(args))
+    }
+
+    /// Kills a restore of a checkpoint at a point at which the worktree is as `is_there` says. The points before the first change
+    /// are not always the same, so it must not be too particular.
+    #[track_caller]
+    pub fn interrupt(&self, selector: &str, is_there: impl Fn(&TestRepo) -> bool) {
+        for point in 1.. {
+            let output = self.with_fault(&format!("kill:{point}"), &["restore", "--quiet", "--yes", selector]);
+            assert_eq!(output.code(), None, "no point of the restore leaves the worktree so: {output}");
+            if self.git_dir().join("checkpoint/restore.json").exists() && is_there(self) {
+                return;
+            }
+            let _ = self.checkpoint(["restore", "--quiet", "--abort"]);
+        }
+    }
+
     /// Saves a checkpoint under a name, even if nothing changed.
     #[track_caller]
     pub fn save(&self, name: &str) {

@@ -367,6 +367,31 @@ fn unchanged_files_are_not_touched_and_hard_links_are_not_written_through() {
 }
 
 #[test]
+fn several_names_of_one_file_are_replaced_and_deleted() {
+    let world = World::new(|repo| {
+        repo.write("a", "1");
+        repo.write("b", "2");
+    });
+    world.save("A");
+    world.repo.write("p", "new");
+    for name in ["q", "r", "elsewhere"] {
+        std::fs::hard_link(world.repo.path("p"), world.repo.path(name)).unwrap();
+    }
+    world.repo.remove("b");
+    world.repo.write("a", "one file now");
+    std::fs::hard_link(world.repo.path("a"), world.repo.path("b")).unwrap();
+    let before = world.files();
+
+    let outcome = world.restore("A");
+    assert_eq!(outcome.status, RestoreStatus::Restored, "{:?}", outcome.blockers);
+    assert_eq!((world.repo.read("a"), world.repo.read("b")), ("1".into(), "2".into()));
+    assert!(!world.repo.exists("p") && !world.repo.exists("q"));
+
+    world.step(Direction::Undo);
+    assert_eq!(world.files(), before);
+}
+
+#[test]
 fn nothing_is_written_or_deleted_through_a_link() {
     let world = World::new(|repo| repo.write("d/x", "in"));
     world.save("A");
