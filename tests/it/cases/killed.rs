@@ -152,7 +152,7 @@ fn an_undo_that_finds_the_disk_full_at_any_point_is_there_to_be_done_again() {
     repo.restore("A");
     let at_a = RepoState::of(&repo).without_times().without_folders();
     for point in 1.. {
-        let output = with_fault(&repo, &format!("full:{point}"), &["undo", "--quiet", "--yes"]);
+        let output = repo.with_fault(&format!("full:{point}"), &["undo", "--quiet", "--yes"]);
         let after = RepoState::of(&repo).without_times().without_folders();
         if output.code() == Some(0) {
             now.assert_same(&after);
