@@ -39,6 +39,11 @@ fn write(
     message: Vec<u8>,
     at: Millis,
 ) -> Result<ObjectId, GitError> {
+    snapshot.add_object(repo, Kind::Commit, &encode(tree, parents, message, at)?)
+}
+
+/// The bytes of a commit by the fixed identity.
+pub(super) fn encode(tree: ObjectId, parents: Vec<ObjectId>, message: Vec<u8>, at: Millis) -> Result<Vec<u8>, GitError> {
     let who = Signature { name: NAME.into(), email: EMAIL.into(), time: Time { seconds: at.div_euclid(1000), offset: 0 } };
     let commit = Commit {
         tree,
@@ -51,7 +56,7 @@ fn write(
     };
     let mut data = Vec::with_capacity(1024);
     commit.write_to(&mut data).map_err(|source| GitError::other("encode a commit", source))?;
-    snapshot.add_object(repo, Kind::Commit, &data)
+    Ok(data)
 }
 
 /// Reads the checkpoint that the commit `id` holds, with the origin it was written on.

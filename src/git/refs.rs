@@ -1,4 +1,5 @@
-//! Our refs, written durably: `refs/checkpoints/<session>/<id>` and `refs/checkpoint-names/<name>`.
+//! Our refs, written durably: `refs/checkpoints/<session>/<id>`, `refs/checkpoint-names/<name>` and
+//! `refs/checkpoint-originals/<id>`.
 //!
 //! gix flushes nothing it writes to disk, so a ref is written here: a lock file beside it, flushed, then renamed, then the
 //! directory flushed. No reflog is kept and no hook is run.
@@ -19,6 +20,8 @@ use crate::model::validate_name;
 pub const CHECKPOINTS: &str = "refs/checkpoints/";
 /// Where names are: each points to the commit of the checkpoint it names.
 pub const NAMES: &str = "refs/checkpoint-names/";
+/// Where the exact bytes of files are that a filter changes on their way into a checkpoint.
+pub const ORIGINALS: &str = "refs/checkpoint-originals/";
 /// How long to wait for another process that holds the lock of a ref.
 const LOCK_WAIT: Duration = Duration::from_secs(2);
 

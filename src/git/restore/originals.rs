@@ -2,7 +2,8 @@
 //!
 //! A tree holds what the clean filters make of a file, and one permission bit. For most files that is everything. Where it is
 //! not, because line endings were mixed or a file was readable by its owner only, a restore keeps what is needed to make the
-//! file again exactly as it was. It lies beside the worktree's other private files, under the id of the pre-restore checkpoint.
+//! file again exactly as it was. The bytes are in a commit of their own, `refs/checkpoint-originals/<id>`, for whoever looks with
+//! plain git. They also lie beside the worktree's other private files, under the id of the pre-restore checkpoint.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
+use gix::index::entry::{Flags, Mode as EntryMode};
+use gix::objs::Kind;
 use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +21,14 @@ use super::dirs::Top;
 use super::journal::text;
 use super::marks::Marks;
 use super::op::Op;
+use super::plan::side_of;
 use super::stage::{hash_blob, is_blob};
 use crate::git::filter::Filters;
 use crate::git::ignore::files_above;
+use crate::git::index::write_tree;
+use crate::git::odb::{Keep, ObjectSink};
 use crate::git::stat::FileStat;
-use crate::git::{GitError, Objects, Repo};
+use crate::git::{GitError, Objects, Repo, commit, refs};
 use crate::sys::fault;
 
 const LIST: &str = "list.json";
@@ -47,6 +53,8 @@ struct Original {
 #[derive(Debug, Default)]
 pub struct Originals {
     folder: PathBuf,
+    /// The tree of the exact bytes, where the private folder is lost.
+    tree: Option<ObjectId>,
     files: BTreeMap<BString, Original>,
     /// What the index noted of paths.
     pub marks: Marks,
@@ -65,13 +73,21 @@ impl Originals {
     pub fn of(repo: &Repo, checkpoint: &str) -> Originals {
         let folder = home(repo).join(checkpoint);
         let read = || -> Option<Vec<Original>> { serde_json::from_slice(&std::fs::read(folder.join(LIST)).ok()?).ok() };
-        let files = read().unwrap_or_default().into_iter().map(|original| (original.path.clone(), original)).collect();
+        let listed = read();
+        let tree = if listed.is_none() { published(repo, checkpoint) } else { None };
+        let files = listed.unwrap_or_default().into_iter().map(|original| (original.path.clone(), original)).collect();
         let marks = Marks::read(&folder);
-        Originals { folder, files, marks }
+        Originals { folder, tree, files, marks }
     }
 
     /// What is known of the file at `path`, if it is to hold `blob`.
-    pub(super) fn get(&self, path: &BStr, blob: &ObjectId) -> Option<Exact> {
+    pub(super) fn get(&self, objects: &Objects, path: &BStr, blob: &ObjectId) -> Option<Exact> {
+        if let Some(tree) = &self.tree {
+            let side = side_of(objects, tree, path).ok().flatten()?;
+            let mut bytes = Vec::new();
+            objects.read(&side.id, &mut bytes).ok()?;
+            return Some(Exact { bytes: Some(bytes), mode: if side.mode.is_executable() { 0o755 } else { 0o644 } });
+        }
         let original = self.files.get(path).filter(|original| original.blob == *blob)?;
         let (Some(name), Some(hash)) = (&original.content, &original.hash) else {
             return Some(Exact { bytes: None, mode: original.mode });
@@ -79,6 +95,48 @@ impl Originals {
         let bytes = std::fs::read(self.folder.join(name)).ok().filter(|bytes| is_blob(bytes, hash))?;
         Some(Exact { bytes: Some(bytes), mode: original.mode })
     }
+}
+
+/// The tree of the commit that keeps the bytes of a checkpoint.
+fn published(repo: &Repo, checkpoint: &str) -> Option<ObjectId> {
+    let id = refs::read(repo, &ref_of(checkpoint)).ok()??;
+    let gix = repo.gix();
+    let tree = gix.find_object(id).ok()?.peel_to_tree().ok()?.id;
+    Some(tree)
+}
+
+fn ref_of(checkpoint: &str) -> String {
+    format!("{}{checkpoint}", refs::ORIGINALS)
+}
+
+/// Makes a commit of the bytes that [`gather`] found, before the first of the files is changed.
+pub(super) fn publish(repo: &Repo, folder: &Path, checkpoint: &str) -> Result<(), GitError> {
+    let list: Vec<Original> = match std::fs::read(staged(folder).join(LIST)) {
+        Ok(list) => serde_json::from_slice(&list).map_err(|source| GitError::other("read the list of originals", source))?,
+        Err(_) => return Ok(()),
+    };
+    let gix = repo.gix();
+    let sink = ObjectSink::new(repo, Keep::Objects);
+    let mut writer = sink.writer(&gix);
+    let mut index = gix::index::State::new(repo.hash_kind());
+    for original in &list {
+        let Some(name) = &original.content else { continue };
+        let path = staged(folder).join(name);
+        let bytes = std::fs::read(&path).map_err(|source| GitError::io("read", &path, source))?;
+        let id = writer.add(Kind::Blob, &bytes)?;
+        let mode = if original.mode & 0o100 == 0 { EntryMode::FILE } else { EntryMode::FILE_EXECUTABLE };
+        index.dangerously_push_entry(Default::default(), id, Flags::empty(), mode, original.path.as_bstr());
+    }
+    if index.entries().is_empty() {
+        return Ok(());
+    }
+    index.sort_entries();
+    let Some(tree) = write_tree(&index, &mut writer)? else { return Ok(()) };
+    let message = format!("exact bytes of files that filters change, for checkpoint {checkpoint}\n").into_bytes();
+    let commit = writer.add(Kind::Commit, &commit::encode(tree, Vec::new(), message, crate::sys::now_millis())?)?;
+    drop(writer);
+    sink.flush(&gix)?;
+    refs::set(repo, &ref_of(checkpoint), commit)
 }
 
 /// Removes what is kept for checkpoints that `is_known` does not know any more.

@@ -180,6 +180,7 @@ impl Session {
         journal.index = edits;
         journal.attributes = self.attributes;
         keep_old_index(repo, &journal.folder(repo)).map_err(unchanged)?;
+        originals::publish(repo, &journal.folder(repo), &journal.purpose.pre_restore).map_err(unchanged)?;
         marks::gather(repo, &journal.ops, journal.index.as_deref().unwrap_or_default(), &journal.folder(repo))
             .map_err(unchanged)?;
         journal.write(repo).map_err(unchanged)?;

@@ -102,7 +102,7 @@ impl Stager<'_> {
         for op in ops {
             let slot = op.new_slot();
             let Some(new) = &mut op.new else { continue };
-            let exact = self.originals.get(op.path.as_bstr(), &new.id);
+            let exact = self.originals.get(objects, op.path.as_bstr(), &new.id);
             let content = match content(objects, &mut filters, op.path.as_bstr(), new, &mut blob, &mut filtered) {
                 Ok(content) => content.or_exact(exact.as_ref()),
                 Err(GitError::ObjectMissing(_)) => {

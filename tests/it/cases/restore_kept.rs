@@ -190,3 +190,35 @@ fn unreadable_ignored_files_in_the_way_are_refused_by_name() {
     repo.chmod("place", 0o644);
     assert_eq!(repo.read("place"), "secret\n");
 }
+
+#[test]
+fn bytes_that_a_filter_drops_are_kept_for_undo_and_for_plain_git() {
+    for lost in [false, true] {
+        let repo = TestRepo::new();
+        repo.write(".gitattributes", "*.key filter=redact\n*.txt text=auto\n");
+        repo.config("filter.redact.clean", "sed s/secret-.*/REDACTED/");
+        repo.write("in/a.key", "secret-1\n");
+        repo.write("mixed.txt", "a\r\nb\n");
+        repo.save("A");
+        repo.write("in/a.key", "secret-2\nmore\n");
+        repo.write("mixed.txt", "a\r\nb\nc\r\n");
+
+        repo.restore("A");
+        assert_eq!(repo.blob("pre-restore", "in/a.key"), b"REDACTED\nmore\n");
+        let exact = format!("refs/checkpoint-originals/{}", repo.field("pre-restore", "id"));
+        let show = |path: &str| repo.git(["cat-file", "blob", &format!("{exact}:{path}")]).stdout;
+        assert_eq!((show("in/a.key"), show("mixed.txt")), (b"secret-2\nmore\n".to_vec(), b"a\r\nb\nc\r\n".to_vec()));
+        repo.run(["gc", "-q", "--prune=now"]);
+        if lost {
+            std::fs::remove_dir_all(repo.git_dir().join("checkpoint/originals")).unwrap();
+        }
+        repo.undo();
+
+        assert_eq!(
+            (repo.read("in/a.key"), repo.read("mixed.txt")),
+            ("secret-2\nmore\n".into(), "a\r\nb\nc\r\n".into()),
+            "{lost}"
+        );
+        repo.assert_sound();
+    }
+}

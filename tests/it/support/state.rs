@@ -144,15 +144,17 @@ fn compare_entries(found: &mut Vec<String>, place: &str, before: &BTreeMap<PathB
 
 fn refs(repo: &TestRepo) -> String {
     let all = repo.git(["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]).text();
-    let foreign =
-        all.lines().filter(|line| !line.starts_with("refs/checkpoints/") && !line.starts_with("refs/checkpoint-names/"));
+    let ours = ["refs/checkpoints/", "refs/checkpoint-names/", "refs/checkpoint-originals/"];
+    let foreign = all.lines().filter(|line| !ours.iter().any(|prefix| line.starts_with(prefix)));
     foreign.collect::<Vec<_>>().join("\n")
 }
 
 /// Parts of a git directory that hold checkpoints or that other fields of the state cover.
 fn is_ours(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
-    ["objects", "checkpoint", "checkpoints", "checkpoint-names", "packed-refs", "worktrees", "lfs"].iter().any(|own| name == *own)
+    let own =
+        ["objects", "checkpoint", "checkpoints", "checkpoint-names", "checkpoint-originals", "packed-refs", "worktrees", "lfs"];
+    own.iter().any(|own| name == *own)
 }
 
 fn entries(root: &Path, skip: &dyn Fn(&Path) -> bool) -> BTreeMap<PathBuf, Entry> {
