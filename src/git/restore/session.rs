@@ -294,7 +294,7 @@ impl Parts {
     pub(super) fn work<'a>(&'a self, repo: &'a Repo) -> Result<Work<'a>, GitError> {
         let areas = self.areas.as_ref().expect("the folders are there until the restore ends");
         let Journal { ops, make_dirs, drop_dirs, .. } = &self.journal;
-        Ok(Work { repo, top: open_top(repo)?, areas, ops, make_dirs, drop_dirs, moved: &self.moved })
+        Ok(Work { repo, top: open_top(repo)?, areas, ops, make_dirs, drop_dirs, moved: &self.moved, resumed: self.resumed })
     }
 
     /// Ends the restore, and then removes what is aside. Returns what could not go with it.
