@@ -158,9 +158,9 @@ impl Global {
 /// As [`open`], for commands that only look: warns of a restore that was interrupted.
 fn open_to_look(ui: &mut Ui) -> Result<Context, Failure> {
     let context = open(ui)?;
-    if interrupted(&context.repo)?.is_some() {
-        ui.warn("a restore in this worktree was interrupted: files may be half old, half new");
-        ui.hint("`git checkpoint restore --continue` finishes it, `git checkpoint restore --abort` takes it back");
+    if let Some(blocker) = interrupted(&context.repo)? {
+        ui.warn(format!("{}; files may be half old, half new", blocker.message));
+        ui.hint(&blocker.hint);
     }
     Ok(context)
 }

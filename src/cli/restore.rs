@@ -16,7 +16,8 @@ use crate::git::restore::Rescued;
 use crate::model::{Blocker, BlockerCode, Override};
 use crate::ops;
 use crate::ops::restore::{
-    Consent, ExportOutcome, RestoreOutcome, RestoreRequest, RestoreStatus, abort_restore, continue_restore, restore, restore_to,
+    Consent, ExportOutcome, Recovered, RestoreOutcome, RestoreRequest, RestoreStatus, abort_restore, continue_restore, restore,
+    restore_to,
 };
 
 /// Options of `restore`.
@@ -239,6 +240,7 @@ fn resume(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
         writeln!(ui.out(), "finished the {}: {written} written, {} deleted", recovered.verb, recovered.deleted)?;
     }
     tell_rescued(ui, &recovered.aborted.left.rescued);
+    tell_index_left(ui, &recovered);
     ui.say("to take it back: git checkpoint undo");
     Ok(Exit::Done)
 }
@@ -247,21 +249,32 @@ fn tell_rescued(ui: &mut Ui, rescued: &[Rescued]) {
     rescued.iter().for_each(|rescued| ui.warn(render::rescued_line(rescued)));
 }
 
+fn tell_index_left(ui: &mut Ui, recovered: &Recovered) {
+    if recovered.aborted.index_left {
+        ui.warn("the index changed since the interruption, and was left as it is");
+    }
+}
+
 fn abort(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
     let mut context = super::open(ui)?;
     let Some(recovered) = abort_restore(&mut context, wait)? else { return nothing_interrupted(ui) };
     if ui.wants_json() {
         ui.json(&render::recovered_document(&recovered, "aborted"))?;
     } else {
-        writeln!(ui.out(), "took the {} back", recovered.verb)?;
+        match &recovered.given_up {
+            None => writeln!(ui.out(), "took the {} back", recovered.verb)?,
+            Some(_) => writeln!(ui.out(), "gave the restore up: its journal cannot be read, and every file is as it was left")?,
+        }
+    }
+    if let Some(places) = &recovered.given_up {
+        places.iter().for_each(|place| ui.warn(format!("what it had set aside is kept in `{}`", place.display())));
+        ui.hint("`git checkpoint list --kind pre-restore` shows the state before it, if it had changed anything");
     }
     for path in &recovered.aborted.left.paths {
         ui.warn(format!("`{path}` changed since the interruption, and was left as it is"));
     }
     tell_rescued(ui, &recovered.aborted.left.rescued);
-    if recovered.aborted.index_left {
-        ui.warn("the index changed since the interruption, and was left as it is");
-    }
+    tell_index_left(ui, &recovered);
     Ok(Exit::Done)
 }
 

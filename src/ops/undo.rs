@@ -3,7 +3,7 @@
 //! Both are restores with all their guards: undo brings back the state before the last restore that is not undone, redo the state
 //! that the last undo left. Each records the state it leaves, so nothing is lost whichever way one goes.
 
-use super::restore::{RestoreOutcome, RestoreRequest, TakenBack, Task, Verb, run};
+use super::restore::{RestoreOutcome, RestoreRequest, TakenBack, Task, Verb, refuse_if_interrupted, run};
 use super::{Context, Error};
 use crate::model::{Checkpoint, CheckpointId};
 use crate::store::Restore;
@@ -33,7 +33,11 @@ pub fn step(context: &mut Context, direction: Direction, request: &RestoreReques
         Direction::Undo => context.store.top_undoable(&worktree)?,
         Direction::Redo => context.store.top_redoable(&worktree)?,
     };
-    let Some(row) = row else { return Ok(None) };
+    let Some(row) = row else {
+        // An interrupted restore is in nobody's list yet, and is what there is to take back.
+        refuse_if_interrupted(&context.repo)?;
+        return Ok(None);
+    };
     let (verb, target, left) = match (direction, &row.undone_by) {
         (Direction::Redo, Some(left)) => (Verb::Redo, left, &row.pre_restore),
         (Direction::Undo, _) | (Direction::Redo, None) => (Verb::Undo, &row.pre_restore, &row.target),

@@ -56,11 +56,14 @@ pub fn recovered_document(recovered: &Recovered, status: &str) -> Value {
         "target": recovered.target.as_ref().map(checkpoint),
         "pre_restore": recovered.pre_restore.as_ref().map(checkpoint),
         "blockers": [],
-        "code": {"written": recovered.written, "deleted": recovered.deleted, "verified": recovered.verified},
+        "code": {"written": recovered.written, "deleted": recovered.deleted, "index": recovered.index, "verified": recovered.verified},
         "memory": Value::Null,
         "left": Value::from_iter(recovered.aborted.left.paths.iter().map(|path| with_path(path, []))),
         "rescued": Value::from_iter(recovered.aborted.left.rescued.iter().map(rescued)),
         "index_left": recovered.aborted.index_left,
+        "given_up": recovered.given_up.as_ref().map(|places| {
+            Value::from_iter(places.iter().map(|place| place.to_string_lossy()))
+        }),
     })
 }
 

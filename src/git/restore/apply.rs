@@ -43,6 +43,8 @@ pub(super) struct Work<'a> {
     pub(super) make_dirs: &'a [BString],
     pub(super) drop_dirs: &'a [DropDir],
     pub(super) moved: &'a Moved,
+    /// Another process began it, and who sees to its end may have moved files away to let it go on.
+    pub(super) resumed: bool,
 }
 
 /// When the inodes of the old files last changed, by slot, as far as it was this process that moved them aside.
@@ -128,6 +130,7 @@ impl Work<'_> {
         match state {
             State::After => return Ok(()),
             State::Other => return Err(changed()),
+            State::Between if !self.resumed => return Err(changed()),
             State::Before if !self.is_untouched(op).map_err(stopped)? => return Err(changed()),
             State::Before | State::Between => {}
         }

@@ -30,6 +30,12 @@ pub(super) fn folder(repo: &Repo, key: &str) -> PathBuf {
     repo.private_dir().join(format!("restore-{key}"))
 }
 
+/// The folders of restores in the git directory.
+pub(super) fn folders(repo: &Repo) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(repo.private_dir()).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"restore-")).map(|entry| entry.path()).collect()
+}
+
 /// The opened folders. The first is the one in the git directory.
 pub(super) struct Areas {
     folder: PathBuf,

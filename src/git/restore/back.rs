@@ -57,6 +57,10 @@ impl Work<'_> {
         let Some(parent) = self.parent(op)? else { return Ok(false) };
         let at = At { dir: parent.as_fd(), name: split(op.path.as_bstr()).1 };
         if state == State::After && op.new.is_some() {
+            // The new file is all there is if the old one is nowhere.
+            if op.old.is_some() && self.old_aside(op)?.is_none() {
+                return Ok(false);
+            }
             let new_name = op.new_slot();
             if self.aside(op, &new_name)?.is_some_and(|stat| is_old(op, &stat)) {
                 match exchange(self.slot(op, &new_name), at) {
@@ -86,10 +90,19 @@ impl Work<'_> {
         if op.old.is_none() {
             return Ok(true);
         }
+        match self.old_aside(op)? {
+            Some(slot) => self.move_back(op, &slot, at),
+            None => Ok(false),
+        }
+    }
+
+    /// Under which name the old file is aside.
+    fn old_aside(&self, op: &Op) -> io::Result<Option<String>> {
         let (old_name, new_name) = (op.old_slot(), op.new_slot());
-        let changed_places =
-            self.aside(op, &old_name)?.is_none() && self.aside(op, &new_name)?.is_some_and(|stat| is_old(op, &stat));
-        self.move_back(op, if changed_places { &new_name } else { &old_name }, at)
+        if self.aside(op, &old_name)?.is_some() {
+            return Ok(Some(old_name));
+        }
+        Ok(self.aside(op, &new_name)?.filter(|stat| is_old(op, stat)).map(|_| new_name))
     }
 
     /// Moves what is aside to its path. False if others put something there meanwhile: then it stays aside, and is kept.

@@ -16,6 +16,7 @@ use super::index::IndexEdit;
 use super::op::Op;
 use super::plan::DropDir;
 use super::stage::Attributes;
+use super::unreadable::Unreadable;
 use crate::git::{GitError, Repo};
 use crate::model::Millis;
 use crate::sys::fault;
@@ -48,7 +49,10 @@ pub struct Purpose {
     pub row: Option<i64>,
     /// True if only some paths are restored.
     pub limited: bool,
-    /// If so, those that are created.
+    /// What becomes of the index, in the word used in JSON.
+    #[serde(default)]
+    pub index: String,
+    /// If only some paths are restored, those that are created.
     #[serde(with = "text::paths")]
     pub created: Vec<BString>,
 }
@@ -78,6 +82,19 @@ pub(super) struct Journal {
     pub(super) tree: Option<ObjectId>,
     /// What is to become of the index; none if it is left alone.
     pub(super) index: Option<Vec<IndexEdit>>,
+}
+
+/// All that every version of a journal has.
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+/// What is where the journal belongs.
+pub(super) enum Found {
+    None,
+    Journal(Box<Journal>),
+    Unreadable(Unreadable),
 }
 
 impl Journal {
@@ -113,6 +130,20 @@ impl Journal {
     /// The folder that holds the parts of this restore.
     pub(super) fn folder(&self, repo: &Repo) -> PathBuf {
         super::area::folder(repo, &self.key)
+    }
+
+    /// The journal of this worktree, as far as it can be read.
+    pub(super) fn find(repo: &Repo) -> Found {
+        match Journal::read(repo) {
+            Ok(None) => Found::None,
+            Ok(Some(journal)) => Found::Journal(Box::new(journal)),
+            Err(error) => {
+                let why = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+                let bytes = std::fs::read(Journal::path(repo)).unwrap_or_default();
+                let version = serde_json::from_slice::<Version>(&bytes).map(|found| found.version);
+                Found::Unreadable(Unreadable::new(repo, why, version.is_ok_and(|version| version > VERSION)))
+            }
+        }
     }
 
     /// Reads the journal of this worktree, if there is one.

@@ -34,6 +34,7 @@ mod rescue;
 mod session;
 mod stage;
 mod swap;
+mod unreadable;
 mod verify;
 
 pub use area::is_area;
@@ -44,7 +45,8 @@ pub use marks::Marks;
 pub use op::OpKind;
 pub use originals::{Originals, drop_unknown_originals};
 pub use plan::{KeepReason, Kept, Now, Obstacle, Plan, Scope, Step, Target};
-pub use recover::{Aborted, Pending, Recovery, pending};
+pub use recover::{Aborted, Dead, Pending, Recovery, pending};
 pub use rescue::{Left, Rescued};
 pub use session::{Applied, ApplyError, Begun, Contents, Session, add_failures, check};
 pub use stage::Attributes;
+pub use unreadable::Unreadable;

@@ -1,22 +1,22 @@
 //! A restore whose process died: finishing it, or taking it back.
 
 use super::apply::Stopped;
-use super::area::remove_folder;
+use super::area::{folders, remove_folder};
 use super::index_lock::{IndexLock, Taken, remove_stale};
-use super::journal::{Journal, Phase, Purpose};
+use super::journal::{Found, Journal, Phase, Purpose};
 use super::op::Op;
 use super::originals::Originals;
 use super::plan::Obstacle;
 use super::rescue::{self, Ended, Left};
 use super::session::{Applied, ApplyError, Parts, change, finish_change, is_published, old_index};
 use super::stage::{Failures, Sink, Stager};
+use super::unreadable::Unreadable;
 use crate::git::index_edit::Source;
 use crate::git::lock::WorktreeLock;
 use crate::git::{GitError, Objects, Repo, os_path};
 use crate::model::Millis;
 use crate::sys::fault;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// A restore that has begun and not ended.
@@ -30,17 +30,26 @@ pub struct Pending {
     pub began_at: Millis,
     /// What it was for; empty as long as nothing was changed.
     pub purpose: Purpose,
+    /// Its journal cannot be read: nothing else is known of it.
+    pub unreadable: Option<Unreadable>,
 }
 
 /// The restore of this worktree that has begun and not ended, if there is one. What a process left that died before it changed
 /// anything is cleared away.
 pub fn pending(repo: &Repo) -> Result<Option<Pending>, GitError> {
-    let Some(journal) = Journal::read(repo)? else {
-        // Whoever has the lock clears away what is left.
-        if !Journal::concluded(repo).is_empty() && WorktreeLock::acquire(repo, Some(Duration::ZERO))?.is_some() {
-            sweep(repo);
+    let journal = match Journal::find(repo) {
+        Found::Journal(journal) => *journal,
+        Found::Unreadable(unreadable) => {
+            let purpose = Purpose::default();
+            return Ok(Some(Pending { live: false, pid: 0, began_at: Millis::default(), purpose, unreadable: Some(unreadable) }));
         }
-        return Ok(None);
+        Found::None => {
+            // Whoever has the lock clears away what is left.
+            if !Journal::concluded(repo).is_empty() && WorktreeLock::acquire(repo, Some(Duration::ZERO))?.is_some() {
+                sweep(repo);
+            }
+            return Ok(None);
+        }
     };
     let live = journal.process.is_alive();
     if !live && journal.phase == Phase::Preparing {
@@ -50,7 +59,7 @@ pub fn pending(repo: &Repo) -> Result<Option<Pending>, GitError> {
             None => Ok(None),
         };
     }
-    Ok(Some(Pending { live, pid: journal.process.pid, began_at: journal.began_at, purpose: journal.purpose }))
+    Ok(Some(Pending { live, pid: journal.process.pid, began_at: journal.began_at, purpose: journal.purpose, unreadable: None }))
 }
 
 fn clear_prepared(repo: &Repo) -> Result<(), GitError> {
@@ -88,15 +97,19 @@ pub(super) fn sweep(repo: &Repo) {
     }
 }
 
-/// The folders of restores in the git directory.
-fn folders(repo: &Repo) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(repo.private_dir()).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"restore-")).map(|entry| entry.path()).collect()
-}
-
 /// A dead restore, to be finished or taken back by the holder of the worktree's lock.
 pub struct Recovery {
     parts: Parts,
+}
+
+/// What a process that died left of its restore.
+pub enum Dead {
+    /// Nothing, by now.
+    Nothing,
+    /// It has changed something.
+    Restore(Box<Recovery>),
+    /// Its journal cannot be read.
+    Unreadable(Unreadable),
 }
 
 /// How taking a restore back ended.
@@ -110,17 +123,18 @@ pub struct Aborted {
 
 impl Recovery {
     /// The dead restore of this worktree, if it has changed anything. The caller holds the worktree's lock.
-    pub fn open(repo: &Repo) -> Result<Option<Recovery>, GitError> {
-        match Journal::read(repo)? {
-            None => {
+    pub fn open(repo: &Repo) -> Result<Dead, GitError> {
+        match Journal::find(repo) {
+            Found::None => {
                 sweep(repo);
-                Ok(None)
+                Ok(Dead::Nothing)
             }
-            Some(journal) if journal.phase == Phase::Preparing => {
+            Found::Unreadable(unreadable) => Ok(Dead::Unreadable(unreadable)),
+            Found::Journal(journal) if journal.phase == Phase::Preparing => {
                 clear_prepared(repo)?;
-                Ok(None)
+                Ok(Dead::Nothing)
             }
-            Some(journal) => Ok(Some(Recovery { parts: Parts::of_dead(repo, journal)? })),
+            Found::Journal(journal) => Ok(Dead::Restore(Box::new(Recovery { parts: Parts::of_dead(repo, *journal)? }))),
         }
     }
 
@@ -142,7 +156,9 @@ impl Recovery {
         let lock = if published || self.parts.journal.index.is_none() {
             None
         } else {
-            Some(take_over_lock(repo, &mut self.parts, limit).map_err(stuck)?)
+            let lock = take_over_lock(repo, &mut self.parts, limit).map_err(stuck)?;
+            self.parts.index_left = is_index_of_others(repo, &self.parts).map_err(stuck)?;
+            Some(lock)
         };
         // Everything that stands in the way is told at once, before anything is done.
         let changed = self.parts.work(repo).and_then(|work| work.find_changed()).map_err(stuck)?;

@@ -75,7 +75,8 @@ impl Work<'_> {
         }
         let is_ours = op.new.as_ref().is_some_and(|new| is_written(new, at, stat) || is_unfinished(op, stat));
         // A move that was made of two steps may have died between them: the file has its place too.
-        Ok(is_ours || self.top.stat(op.path.as_bstr())?.is_some_and(|there| there.st_ino == stat.st_ino))
+        Ok(is_ours
+            || self.top.stat(op.path.as_bstr())?.is_some_and(|there| (there.st_dev, there.st_ino) == (stat.st_dev, stat.st_ino)))
     }
 
     /// Makes room for the new file of `op` to be made again: what is aside under its name is kept.

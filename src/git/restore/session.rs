@@ -60,6 +60,8 @@ pub struct Applied {
     pub verified: bool,
     /// True if a new index was written.
     pub index_written: bool,
+    /// True if the index was changed by others since an interruption, and was left as it is.
+    pub index_left: bool,
 }
 
 /// Why [`Session::apply`] did not do what was planned.
@@ -83,6 +85,8 @@ pub(super) struct Parts {
     moved: Moved,
     /// Another process began it.
     resumed: bool,
+    /// The index was changed by others since the restore was interrupted: it stays as those left it.
+    pub(super) index_left: bool,
     /// Files that were found aside and had to make room.
     pub(super) rescued: Vec<Rescued>,
 }
@@ -116,6 +120,7 @@ impl Session {
             kept: false,
             moved: Moved::default(),
             resumed: false,
+            index_left: false,
             rescued: Vec::new(),
         };
         parts.journal.write(repo)?;
@@ -213,7 +218,7 @@ pub(super) fn change(
     if !written_late.is_empty() {
         return Err(Stopped::Changed(written_late));
     }
-    let Some(lock) = lock else { return Ok((verified, false)) };
+    let Some(lock) = lock.filter(|_| !parts.index_left) else { return Ok((verified, false)) };
     let Some(edits) = &parts.journal.index else { return Ok((verified, false)) };
     let bytes = index::bytes(repo, objects, edits, ops, seen).map_err(Stopped::Failed)?;
     let Some(bytes) = bytes else { return Ok((verified, false)) };
@@ -225,7 +230,10 @@ pub(super) fn change(
 pub(super) fn finish_change(repo: &Repo, parts: Parts, result: Result<(bool, bool), Stopped>) -> Result<Applied, ApplyError> {
     let top = repo.top().to_owned();
     let stopped = match result {
-        Ok((verified, index_written)) => return Ok(Applied { parts, top, verified, index_written }),
+        Ok((verified, index_written)) => {
+            let index_left = parts.index_left;
+            return Ok(Applied { parts, top, verified, index_written, index_left });
+        }
         Err(stopped) => stopped,
     };
     let work = match parts.work(repo) {
@@ -279,6 +287,7 @@ impl Parts {
             kept: true,
             moved: Moved::default(),
             resumed: true,
+            index_left: false,
             rescued: Vec::new(),
         })
     }
@@ -286,7 +295,7 @@ impl Parts {
     pub(super) fn work<'a>(&'a self, repo: &'a Repo) -> Result<Work<'a>, GitError> {
         let areas = self.areas.as_ref().expect("the folders are there until the restore ends");
         let Journal { ops, make_dirs, drop_dirs, .. } = &self.journal;
-        Ok(Work { repo, top: open_top(repo)?, areas, ops, make_dirs, drop_dirs, moved: &self.moved })
+        Ok(Work { repo, top: open_top(repo)?, areas, ops, make_dirs, drop_dirs, moved: &self.moved, resumed: self.resumed })
     }
 
     /// Ends the restore, and then removes what is aside. Returns what could not go with it.

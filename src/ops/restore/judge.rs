@@ -1,7 +1,7 @@
 //! Reasons to refuse that can be told before anything is captured.
 
 use super::{Consent, RestoreRequest};
-use crate::git::restore::pending;
+use crate::git::restore::{Unreadable, pending};
 use crate::git::{MainWorktree, Repo, facts};
 use crate::model::{Blocker, BlockerCode, Checkpoint};
 use crate::ops::Error;
@@ -53,7 +53,7 @@ fn calling_agent(_repo: &Repo) -> Option<Blocker> {
 /// A restore that has begun and not ended.
 pub(super) fn unfinished(repo: &Repo) -> Result<Option<Blocker>, Error> {
     let Some(pending) = pending(repo)? else { return Ok(None) };
-    Ok(Some(if pending.live { in_progress(pending.pid) } else { interrupted() }))
+    Ok(Some(if pending.live { in_progress(pending.pid) } else { interrupted(pending.unreadable.as_ref()) }))
 }
 
 pub(super) fn in_progress(pid: u32) -> Blocker {
@@ -64,12 +64,31 @@ pub(super) fn in_progress(pid: u32) -> Blocker {
     }
 }
 
-pub(super) fn interrupted() -> Blocker {
+pub(super) fn interrupted(unreadable: Option<&Unreadable>) -> Blocker {
+    if let Some(unreadable) = unreadable {
+        return journal_unreadable(unreadable);
+    }
     Blocker {
         code: BlockerCode::RestoreInterrupted,
         message: "a restore in this worktree was interrupted".into(),
         hint: "`git checkpoint restore --continue` finishes it, `git checkpoint restore --abort` takes it back".into(),
     }
+}
+
+fn journal_unreadable(unreadable: &Unreadable) -> Blocker {
+    let Unreadable { journal, why, folders, newer } = unreadable;
+    let message =
+        format!("a restore in this worktree was interrupted, and its journal `{}` cannot be read: {why}", journal.display());
+    let folders: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
+    let aside = match folders.is_empty() {
+        true => "nothing is set aside any more".to_owned(),
+        false => format!("the files that it had set aside are in {}", folders.join(", ")),
+    };
+    let way_out = match newer {
+        true => "finish it with the version of git-checkpoint that began it",
+        false => "`git checkpoint restore --abort` keeps those, leaves every file as it is now, and ends the restore",
+    };
+    Blocker { code: BlockerCode::RestoreInterrupted, message, hint: format!("{aside}; {way_out}") }
 }
 
 pub(super) fn index_locked(repo: &Repo) -> Blocker {

@@ -96,7 +96,10 @@ pub(super) fn changed_after_interruption(left: &Left) -> Blocker {
     Blocker {
         code: BlockerCode::PathBlocked,
         message: with_places(message, &left.rescued),
-        hint: "move it away and continue, or take the restore back (what changed stays): `git checkpoint restore --abort`".into(),
+        hint: format!(
+            "move {} away and continue, or take the restore back (what changed stays): `git checkpoint restore --abort`",
+            if left.paths.len() == 1 { "it" } else { "them" }
+        ),
     }
 }
 

@@ -1,28 +1,30 @@
 //! Finishing a restore that was interrupted, or taking it back.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::judge;
 use super::run::{Verb, limit_of};
 use crate::git::lock::WorktreeLock;
-use crate::git::restore::{Aborted, ApplyError, Pending, Purpose, Recovery, pending};
+use crate::git::restore::{Aborted, ApplyError, Dead, IndexMode, Purpose, Recovery, pending};
 use crate::git::{Objects, Repo};
-use crate::model::{Checkpoint, CheckpointId};
+use crate::model::{Blocker, Checkpoint, CheckpointId};
 use crate::ops::save;
 use crate::ops::{Context, Error};
 use crate::store::NewRestore;
 use crate::sys;
 
-/// A restore of this worktree that was interrupted, if there is one.
-pub fn interrupted(repo: &Repo) -> Result<Option<Pending>, Error> {
-    Ok(pending(repo)?.filter(|pending| !pending.live))
+/// What is to be told of a restore of this worktree that was interrupted, if there is one.
+pub fn interrupted(repo: &Repo) -> Result<Option<Blocker>, Error> {
+    let pending = pending(repo)?.filter(|pending| !pending.live);
+    Ok(pending.map(|pending| judge::interrupted(pending.unreadable.as_ref())))
 }
 
 /// Refuses to go on while an interrupted restore waits to be finished or taken back.
 pub fn refuse_if_interrupted(repo: &Repo) -> Result<(), Error> {
     match interrupted(repo)? {
-        Some(_) => Err(Error::Refused(vec![judge::interrupted()])),
+        Some(blocker) => Err(Error::Refused(vec![blocker])),
         None => Ok(()),
     }
 }
@@ -31,13 +33,14 @@ pub fn refuse_if_interrupted(repo: &Repo) -> Result<(), Error> {
 /// its `index.lock` above all, is cleared away.
 pub fn refuse_or_clear(repo: &Repo, _lock: &WorktreeLock) -> Result<(), Error> {
     match Recovery::open(repo)? {
-        Some(_) => Err(Error::Refused(vec![judge::interrupted()])),
-        None => Ok(()),
+        Dead::Nothing => Ok(()),
+        Dead::Restore(_) => Err(Error::Refused(vec![judge::interrupted(None)])),
+        Dead::Unreadable(unreadable) => Err(Error::Refused(vec![judge::interrupted(Some(&unreadable))])),
     }
 }
 
 /// What finishing or taking back a restore came to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Recovered {
     /// `restore`, `undo` or `redo`.
     pub verb: String,
@@ -53,13 +56,21 @@ pub struct Recovered {
     pub verified: bool,
     /// What was left as others had changed it.
     pub aborted: Aborted,
+    /// What became of the index, in the word used in JSON; none if it is as before the restore.
+    pub index: Option<String>,
+    /// The journal could not be read: no file was changed, and all that had been set aside is in these folders.
+    pub given_up: Option<Vec<PathBuf>>,
 }
 
 /// Finishes the interrupted restore of this worktree; none if there is none.
 pub fn continue_restore(context: &mut Context, wait: Option<Duration>) -> Result<Option<Recovered>, Error> {
     let limit = limit_of(context, wait);
     let Some(_lock) = save::lock_within(context, limit)? else { return Err(busy(context)?) };
-    let Some(recovery) = Recovery::open(&context.repo)? else { return Ok(None) };
+    let recovery = match Recovery::open(&context.repo)? {
+        Dead::Nothing => return Ok(None),
+        Dead::Restore(recovery) => recovery,
+        Dead::Unreadable(unreadable) => return Err(Error::Refused(vec![judge::interrupted(Some(&unreadable))])),
+    };
     let mut recovered = describe(context, &recovery)?;
     let purpose = recovery.purpose().clone();
     let objects = Objects::new(context.repo.gix(), Arc::default());
@@ -74,6 +85,8 @@ pub fn continue_restore(context: &mut Context, wait: Option<Duration>) -> Result
     };
     record(context, &purpose).map_err(|error| Error::Interrupted(Box::new(error)))?;
     recovered.verified = applied.verified;
+    recovered.aborted.index_left = applied.index_left;
+    recovered.index = Some(if applied.index_left { kept() } else { purpose.index });
     recovered.aborted.left.rescued = applied.finish(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
     Ok(Some(recovered))
 }
@@ -82,11 +95,26 @@ pub fn continue_restore(context: &mut Context, wait: Option<Duration>) -> Result
 pub fn abort_restore(context: &mut Context, wait: Option<Duration>) -> Result<Option<Recovered>, Error> {
     let limit = limit_of(context, wait);
     let Some(_lock) = save::lock_within(context, limit)? else { return Err(busy(context)?) };
-    let Some(recovery) = Recovery::open(&context.repo)? else { return Ok(None) };
+    let recovery = match Recovery::open(&context.repo)? {
+        Dead::Nothing => return Ok(None),
+        Dead::Restore(recovery) => recovery,
+        Dead::Unreadable(unreadable) if unreadable.newer => {
+            return Err(Error::Refused(vec![judge::interrupted(Some(&unreadable))]));
+        }
+        Dead::Unreadable(unreadable) => {
+            let given_up = Some(unreadable.give_up(&context.repo)?);
+            return Ok(Some(Recovered { verb: Verb::Restore.as_str().to_owned(), given_up, ..Recovered::default() }));
+        }
+    };
     let mut recovered = describe(context, &recovery)?;
     unrecord(context, recovery.purpose())?;
     recovered.aborted = recovery.take_back(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
+    recovered.index = recovered.aborted.index_left.then(kept);
     Ok(Some(recovered))
+}
+
+fn kept() -> String {
+    IndexMode::Kept.as_str().to_owned()
 }
 
 fn busy(context: &Context) -> Result<Error, Error> {
@@ -109,8 +137,7 @@ fn describe(context: &Context, recovery: &Recovery) -> Result<Recovered, Error> 
         pre_restore: find(&purpose.pre_restore)?,
         written,
         deleted,
-        verified: false,
-        aborted: Aborted::default(),
+        ..Recovered::default()
     })
 }
 

@@ -170,6 +170,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         verb: task.verb.as_str().to_owned(),
         row: task.row,
         limited: !task.request.paths.is_empty(),
+        index: prepared.index.as_str().to_owned(),
         created: created_if_limited(task, &outcome).unwrap_or_default(),
     };
     let edits = (prepared.index != IndexMode::Kept).then_some(prepared.edits);

@@ -96,3 +96,25 @@ fn nothing_is_written_into_a_git_directory() {
     assert!(restore_to(&world.context(), &world.request("A"), Path::new(".git/x")).is_err());
     assert!(!world.repo.path(".git/x").exists());
 }
+
+#[test]
+fn a_file_that_others_remove_while_the_restore_is_at_work_stays_removed() {
+    let world = World::new(|repo| {
+        repo.write(".gitattributes", "*.sec filter=x\n");
+        repo.git(&["config", "filter.x.clean", "cat"]);
+        repo.write("a.sec", "1");
+        repo.write("z", "1");
+    });
+    world.save("A");
+    world.repo.write("a.sec", "2");
+    world.repo.write("z", "2");
+    // The filter runs after the capture: someone at work in the worktree.
+    world.repo.git(&["config", "filter.x.smudge", &format!("rm -f '{}'; cat", world.repo.path("z").display())]);
+
+    let outcome = world.restore("A");
+
+    assert_eq!(outcome.status, RestoreStatus::Refused);
+    assert!(outcome.blockers[0].message.contains("`z`"), "{}", outcome.blockers[0].message);
+    assert!(!world.repo.exists("z"));
+    assert_eq!(world.repo.read("a.sec"), "2");
+}
