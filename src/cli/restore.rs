@@ -178,15 +178,11 @@ pub(super) fn report(ui: &mut Ui, outcome: &RestoreOutcome) -> Result<Exit, Fail
             }
         }
         RestoreStatus::Unchanged => {
-            if !ui.wants_json() {
-                writeln!(ui.out(), "unchanged: the worktree is as in {}", render::title(&outcome.target))?;
-            }
+            ui.done(format!("unchanged: the worktree is as in {}", render::title(&outcome.target)))?;
             render::notes(outcome).iter().for_each(|note| ui.say(note));
         }
         RestoreStatus::Restored => {
-            if !ui.wants_json() {
-                writeln!(ui.out(), "{}", render::result(outcome))?;
-            }
+            ui.done(render::result(outcome))?;
             render::notes(outcome).iter().for_each(|note| ui.say(note));
             tell_rescued(ui, &outcome.rescued);
             ui.say(render::way_back(outcome.verb));
@@ -217,12 +213,10 @@ fn report_export(ui: &mut Ui, exported: &ExportOutcome) -> Result<Exit, Failure>
         tell_blockers(ui, &exported.blockers);
         return Ok(Exit::Refused);
     }
-    if !ui.wants_json() {
-        let written = plural(exported.export.written as u64, "file");
-        let directory = exported.directory.display().to_string();
-        let verb = if exported.dry_run { "would write" } else { "wrote" };
-        writeln!(ui.out(), "{verb} {} into {}: {written}", render::title(&exported.target), sanitize(&directory))?;
-    }
+    let written = plural(exported.export.written as u64, "file");
+    let directory = exported.directory.display().to_string();
+    let verb = if exported.dry_run { "would write" } else { "wrote" };
+    ui.done(format!("{verb} {} into {}: {written}", render::title(&exported.target), sanitize(&directory)))?;
     if !exported.export.submodules.is_empty() {
         let count = exported.export.submodules.len() as u64;
         ui.warn(format!("{} left empty: a checkpoint does not hold their files", plural(count, "submodule")));
@@ -235,10 +229,9 @@ fn resume(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
     let Some(recovered) = continue_restore(&mut context, wait)? else { return nothing_interrupted(ui) };
     if ui.wants_json() {
         ui.json(&render::recovered_document(&recovered, "restored"))?;
-    } else {
-        let written = plural(recovered.written as u64, "file");
-        writeln!(ui.out(), "finished the {}: {written} written, {} deleted", recovered.verb, recovered.deleted)?;
     }
+    let written = plural(recovered.written as u64, "file");
+    ui.done(format!("finished the {}: {written} written, {} deleted", recovered.verb, recovered.deleted))?;
     tell_rescued(ui, &recovered.aborted.left.rescued);
     tell_index_left(ui, &recovered);
     ui.say("to take it back: git checkpoint undo");
@@ -260,11 +253,10 @@ fn abort(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
     let Some(recovered) = abort_restore(&mut context, wait)? else { return nothing_interrupted(ui) };
     if ui.wants_json() {
         ui.json(&render::recovered_document(&recovered, "aborted"))?;
-    } else {
-        match &recovered.given_up {
-            None => writeln!(ui.out(), "took the {} back", recovered.verb)?,
-            Some(_) => writeln!(ui.out(), "gave the restore up: its journal cannot be read, and every file is as it was left")?,
-        }
+    }
+    match &recovered.given_up {
+        None => ui.done(format!("took the {} back", recovered.verb))?,
+        Some(_) => ui.done("gave the restore up: its journal cannot be read, and every file is as it was left")?,
     }
     if let Some(places) = &recovered.given_up {
         places.iter().for_each(|place| ui.warn(format!("what it had set aside is kept in `{}`", place.display())));

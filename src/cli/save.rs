@@ -89,10 +89,10 @@ fn record(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     if ui.wants_json() {
         let document = json!({ "schema": 1, "status": status, "checkpoint": render::json::checkpoint(&checkpoint) });
         ui.json(&document)?;
-    } else if !ui.quiet() && captured {
-        writeln!(ui.out(), "checkpoint {}: {}", checkpoint.number, sanitize(&checkpoint.subject))?;
-    } else if !ui.quiet() {
-        writeln!(ui.out(), "unchanged since checkpoint {}", checkpoint.number)?;
+    }
+    match captured {
+        true => ui.done(format!("checkpoint {}: {}", checkpoint.number, sanitize(&checkpoint.subject)))?,
+        false => ui.done(format!("unchanged since checkpoint {}", checkpoint.number))?,
     }
     if captured {
         tell_skipped(&checkpoint, ui);

@@ -208,6 +208,14 @@ impl Ui {
         Ok(())
     }
 
+    /// Writes the line that says what was done. Silent with `--quiet`, and where a document says it.
+    pub fn done(&mut self, text: impl Display) -> io::Result<()> {
+        if self.options.quiet || self.wants_json() {
+            return Ok(());
+        }
+        writeln!(self.out(), "{text}")
+    }
+
     /// Tells the person something. Silent with `--quiet`.
     pub fn say(&mut self, text: impl Display) {
         if !self.options.quiet {

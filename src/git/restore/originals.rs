@@ -173,7 +173,8 @@ pub(super) fn gather(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &mut 
     let filtered = may_be_filtered(repo, objects, tree, ops)?;
     let mut old: Vec<&mut Op> = ops.iter_mut().filter(|op| op.old.is_some()).collect();
     let usual = umask().map(|umask| (0o666 & !umask, 0o777 & !umask));
-    let worker = Worker { repo, tree, folder, filtered, usual };
+    let has_modes = repo.gix().config_snapshot().boolean("core.fileMode").unwrap_or(true);
+    let worker = Worker { repo, tree, folder, filtered, usual, has_modes };
     let found: Vec<Result<Vec<Original>, GitError>> = std::thread::scope(|scope| {
         let share = old.len().div_ceil(threads).max(16);
         let spawn = |chunk| {
@@ -225,6 +226,8 @@ struct Worker<'a> {
     filtered: bool,
     /// Permissions of new files and of new executables.
     usual: Option<(u32, u32)>,
+    /// `core.fileMode`.
+    has_modes: bool,
 }
 
 impl Worker<'_> {
@@ -244,7 +247,12 @@ impl Worker<'_> {
                 continue;
             }
             let permissions = mode & 0o777;
-            let unusual = self.usual.is_some_and(|(plain, executable)| permissions != plain && permissions != executable);
+            let unusual = match self.usual {
+                // A tree does not tell which files may be executed.
+                Some((plain, _)) if !self.has_modes => permissions != plain,
+                Some((plain, executable)) => permissions != plain && permissions != executable,
+                None => false,
+            };
             let mut original = Original { path: op.path.clone(), blob, mode: permissions, content: None, hash: None };
             if self.filtered {
                 // One that is gone or closed by now is found when it is to be moved.

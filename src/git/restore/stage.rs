@@ -190,8 +190,7 @@ fn write(
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = std::fs::File::from(openat(folder, name, flags, Mode::from_raw_mode(mode))?);
     file.write_all(content.bytes)?;
-    // Whether it is executable is the tree's to say.
-    if let Some(exact) = content.mode.filter(|exact| (exact & 0o100 != 0) == new.is_executable()) {
+    if let Some(exact) = content.mode {
         fchmod(&file, Mode::from_raw_mode(exact))?;
     }
     let stat = fstat(&file)?;

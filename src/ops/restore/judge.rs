@@ -19,13 +19,11 @@ pub(super) fn judge(repo: &Repo, target: &Checkpoint, request: &RestoreRequest) 
     if let Some(operation) = facts::operation(repo) {
         blockers.push(operation_in_progress(&operation));
     }
-    blockers.extend(active_session(repo));
     let unfinished = unfinished(repo)?;
     blockers.extend(unfinished.filter(|blocker| blocker.code != BlockerCode::RestoreInProgress || request.wait.is_none()));
     if request.consent == Consent::Missing && !request.dry_run {
         blockers.push(confirmation_required(repo));
     }
-    blockers.extend(calling_agent(repo));
     blockers.retain(|blocker| !request.allow.contains(&blocker.code));
     Ok(blockers)
 }
@@ -38,16 +36,6 @@ fn belongs_elsewhere(repo: &Repo, target: &Checkpoint) -> bool {
     target.origin.is_none()
         && worktree.id != *repo.worktree_id()
         && (is_placed_there || repo.worktrees().iter().any(|known| known.id == worktree.id))
-}
-
-/// A run of an agent or pipeline in this worktree. None is known yet: sessions are not recorded with their processes.
-fn active_session(_repo: &Repo) -> Option<Blocker> {
-    None
-}
-
-/// The agent whose own session would be rewound under it. None is known yet.
-fn calling_agent(_repo: &Repo) -> Option<Blocker> {
-    None
 }
 
 /// A restore that has begun and not ended.
