@@ -33,7 +33,7 @@ pub enum Edit {
     Remove,
     /// The path is in the index with this content. Flags set by `git update-index` stay if it was there before.
     Put(Put),
-    /// Content and flags stay. If the content is this blob, the stat data is this.
+    /// Content and flags stay. If the content is this blob, the stat data is this, else git has to look into the file.
     Refresh {
         /// What the file is known to hold.
         id: ObjectId,
@@ -122,7 +122,13 @@ impl Edits {
                     entry.stat = stat.with_mode(entry.mode());
                     writer.push(&entry);
                 }
-                Some(Edit::Refresh { .. }) | None => {
+                // The stat data are those of a file that is gone. Git takes another size for another content without looking;
+                // no size makes it look (`read-cache.c:ie_modified`).
+                Some(Edit::Refresh { .. }) => {
+                    entry.stat.forget_size();
+                    writer.push(&entry);
+                }
+                None => {
                     if entry.is_as_young_as(source.modified_s) && !is_current(entry.path, &entry.id(), entry.mode()) {
                         entry.stat.forget_size();
                     }

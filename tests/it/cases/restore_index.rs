@@ -164,3 +164,28 @@ fn a_checkpoint_of_an_unborn_branch_is_restored_after_the_first_commit() {
     assert_eq!(repo.rev("HEAD"), head);
     assert_eq!(repo.git(["diff", "--cached", "--name-only"]).text(), "");
 }
+
+/// Git falls back to the attributes in the index where a capture does without them; the status is git's to say.
+#[test]
+fn a_file_that_only_attributes_in_the_index_make_clean_is_clean_after_undo() {
+    let repo = TestRepo::new();
+    repo.write(".gitattributes", "*.txt text\n");
+    // All in one second, so that a capture and git look into the file.
+    while std::time::UNIX_EPOCH.elapsed().unwrap().subsec_millis() > 300 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    repo.write("mixed.txt", "a\r\nb\n");
+    repo.commit("text");
+    repo.save("A");
+    repo.remove(".gitattributes");
+    let before = RepoState::of(&repo).without_times();
+    repo.restore("A");
+    // Now nothing is as young as the index any more, and what is wrong in an entry stays wrong.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    repo.write("staged since", "x\n");
+    repo.run(["add", "staged since"]);
+
+    repo.undo();
+
+    before.assert_same(&RepoState::of(&repo).without_times());
+}

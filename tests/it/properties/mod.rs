@@ -1,5 +1,6 @@
 //! Properties that hold for every worktree, tried on random ones. `CHECKPOINT_ROUNDS` sets how many rounds (300 unless set),
-//! `CHECKPOINT_SEED` where the chance starts: a failure prints the seed that brings it back.
+//! `CHECKPOINT_SEED` where the chance starts (then one world unless rounds are set): a failure prints the seed that brings it
+//! back.
 
 mod restoring;
 mod world;
@@ -10,7 +11,8 @@ use world::{Tricks, World};
 /// The worlds of a property: one for every ten rounds, each from a seed of its own.
 fn seeds(salt: u64) -> impl Iterator<Item = u64> {
     let start = std::env::var("CHECKPOINT_SEED").ok().map(|seed| seed.parse().expect("CHECKPOINT_SEED is a number"));
-    let worlds = if start.is_some() { 1 } else { rounds("CHECKPOINT_ROUNDS", 300).div_ceil(ROUNDS_IN_A_WORLD) };
+    let usual = if start.is_some() { ROUNDS_IN_A_WORLD } else { 300 };
+    let worlds = rounds("CHECKPOINT_ROUNDS", usual).div_ceil(ROUNDS_IN_A_WORLD);
     let first = start.unwrap_or(salt);
     (0..u64::try_from(worlds).unwrap()).map(move |world| first + world)
 }
