@@ -71,7 +71,7 @@ struct Global {
         value_parser = parse::color()
     )]
     color: Option<ColorChoice>,
-    /// Print nothing but the result, warnings and errors
+    /// Print nothing but what was asked for, warnings and errors
     #[arg(short, long, global = true)]
     quiet: bool,
     /// Print the result as one JSON document
