@@ -3,9 +3,10 @@
 //! gix does not flush that file to disk before it removes the loose refs, so it is done here.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice};
@@ -17,37 +18,64 @@ use super::{GitError, Repo};
 const HEADER: &[u8] = b"# pack-refs with:";
 
 /// Packs the refs of checkpoints and names. Returns how many; none if another process is at `packed-refs`, or the file is not
-/// what git writes.
+/// what git writes. The caller sees to it that no other process does this.
 pub fn pack(repo: &Repo) -> Result<usize, GitError> {
+    clear_stale(repo);
+    let path = repo.common_dir().join("packed-refs");
+    let (own, lock) = (own_file(repo), path.with_extension("lock"));
+    let failed = |source| GitError::io("write", &path, source);
+    let before = state_of(&path);
     let loose = loose_refs(repo);
     if loose.is_empty() {
         return Ok(0);
     }
-    let path = repo.common_dir().join("packed-refs");
-    let lock = path.with_extension("lock");
-    let mut file = match OpenOptions::new().write(true).create_new(true).open(&lock) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(0),
-        Err(source) => return Err(GitError::io("create", &lock, source)),
+    let Some(bytes) = merged(&path, &loose).map_err(failed)? else { return Ok(0) };
+    let written = fs::create_dir_all(repo.shared_dir()).and_then(|()| File::create(&own));
+    let written = written.and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
+    // The lock is there for a moment only, and then the whole file is: whoever dies here does not bar the way for long.
+    let locked = written.and_then(|()| fs::hard_link(&own, &lock));
+    let packed = match locked {
+        // What others delete from here on they also have to delete from the new file.
+        Ok(()) if state_of(&path) == before && loose_refs(repo) == loose => fs::rename(&lock, &path).map(|()| loose.len()),
+        Ok(()) => fs::remove_file(&lock).map(|()| 0),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(0),
+        Err(error) => Err(error),
     };
-    let written = (|| {
-        let Some(bytes) = merged(&path, &loose)? else { return Ok(false) };
-        file.write_all(&bytes)?;
-        file.sync_all()?;
-        fs::rename(&lock, &path).map(|()| true)
-    })();
-    if !matches!(written, Ok(true)) {
-        let _ = fs::remove_file(&lock);
-        return written.map(|_| 0).map_err(|source| GitError::io("write", &path, source));
+    let _ = fs::remove_file(&own);
+    let packed = packed.map_err(failed)?;
+    if packed > 0 {
+        sync_directory(repo.common_dir())?;
+        loose.iter().for_each(|(name, id)| remove_loose(repo, name, *id));
     }
-    sync_directory(repo.common_dir())?;
-    for (name, id) in &loose {
-        remove_loose(repo, name, *id);
-    }
-    Ok(loose.len())
+    Ok(packed)
 }
 
-/// Every loose ref of ours that holds an id.
+/// Removes the lock that a process left which died in [`pack`]: it is the file that only such a process makes.
+pub fn clear_stale(repo: &Repo) {
+    let (own, lock) = (own_file(repo), repo.common_dir().join("packed-refs.lock"));
+    let Ok(left) = own.symlink_metadata() else { return };
+    if lock.symlink_metadata().is_ok_and(|lock| (lock.dev(), lock.ino()) == (left.dev(), left.ino())) {
+        let _ = fs::remove_file(lock);
+    }
+    let _ = fs::remove_file(own);
+}
+
+/// True if a process may have died in [`pack`].
+pub fn has_stale(repo: &Repo) -> bool {
+    own_file(repo).symlink_metadata().is_ok()
+}
+
+fn own_file(repo: &Repo) -> PathBuf {
+    repo.shared_dir().join("packed-refs.new")
+}
+
+/// Tells one state of a file from another; none if it is not there.
+fn state_of(path: &Path) -> Option<(u64, u64, i64, i64)> {
+    let meta = path.symlink_metadata().ok()?;
+    Some((meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec()))
+}
+
+/// Every loose ref of ours that holds an id, and that nobody is about to change or delete.
 fn loose_refs(repo: &Repo) -> BTreeMap<String, ObjectId> {
     let mut found = BTreeMap::new();
     let mut folders = vec![CHECKPOINTS.trim_end_matches('/').to_owned(), NAMES.trim_end_matches('/').to_owned()];
@@ -58,7 +86,8 @@ fn loose_refs(repo: &Repo) -> BTreeMap<String, ObjectId> {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(name),
                 Ok(kind) if kind.is_file() && gix::refs::FullName::try_from(name.as_str()).is_ok() => {
-                    if let Some(id) = id_in(&entry.path()) {
+                    let is_locked = PathBuf::from(format!("{}.lock", entry.path().display())).exists();
+                    if let Some(id) = id_in(&entry.path()).filter(|_| !is_locked) {
                         found.insert(name, id);
                     }
                 }
@@ -158,6 +187,10 @@ mod tests {
             assert_eq!(refs::read(&opened, "refs/checkpoints/s/a").unwrap(), Some(first));
             assert_eq!(pack(&opened).unwrap(), 0);
         }
+        refs::create(&opened, "refs/checkpoints/s/going", first).unwrap();
+        repo.write(".git/refs/checkpoints/s/going.lock", "");
+        assert_eq!(pack(&opened).unwrap(), 0, "a ref that somebody is deleting must not be there again");
+        repo.remove(".git/refs/checkpoints/s/going.lock");
         repo.git(&["fsck", "--strict"]);
         refs::delete(&opened, "refs/checkpoints/s/a", Some(first)).unwrap();
         assert_eq!(refs::read(&opened, "refs/checkpoints/s/a").unwrap(), None);
@@ -174,11 +207,32 @@ mod tests {
         assert_eq!(pack(&opened).unwrap(), 0);
         assert!(repo.exists(".git/packed-refs.lock"));
         repo.remove(".git/packed-refs.lock");
+        assert!(!has_stale(&opened));
         for odd in ["no ref at all\n", "# pack-refs with: peeled \n0123"] {
             repo.write(".git/packed-refs", odd);
             assert_eq!(pack(&opened).unwrap(), 0);
             assert_eq!(repo.read(".git/packed-refs"), odd);
         }
         assert!(repo.exists(".git/refs/checkpoints/s/a") && !repo.exists(".git/packed-refs.lock"));
+    }
+
+    #[test]
+    fn the_lock_of_a_process_that_died_is_removed_and_no_other() {
+        let repo = TestRepo::new();
+        let id = repo.commit_all("first");
+        let opened = repo.open();
+        refs::create(&opened, "refs/checkpoints/s/a", id).unwrap();
+        fs::create_dir_all(opened.shared_dir()).unwrap();
+        repo.write(".git/checkpoint/packed-refs.new", "half");
+        fs::hard_link(repo.path(".git/checkpoint/packed-refs.new"), repo.path(".git/packed-refs.lock")).unwrap();
+        assert!(has_stale(&opened));
+
+        assert_eq!(pack(&opened).unwrap(), 1);
+
+        assert!(!has_stale(&opened) && !repo.exists(".git/packed-refs.lock"));
+        repo.write(".git/checkpoint/packed-refs.new", "half");
+        repo.write(".git/packed-refs.lock", "of git");
+        clear_stale(&opened);
+        assert!(!has_stale(&opened) && repo.exists(".git/packed-refs.lock"));
     }
 }

@@ -17,10 +17,14 @@ const REFS: u64 = 64;
 /// Called after checkpoint `number` was made.
 pub(super) fn tidy(context: &mut Context, number: u64) {
     let many = context.store.packs(0).is_ok_and(|packs| packs.len() >= PACKS);
-    if !many && !number.is_multiple_of(REFS) {
+    let stale = pack_refs::has_stale(&context.repo);
+    if !many && !stale && !number.is_multiple_of(REFS) {
         return;
     }
     let Ok(Some(_lock)) = RepositoryLock::try_acquire(&context.repo) else { return };
+    if stale {
+        pack_refs::clear_stale(&context.repo);
+    }
     if many {
         let _ = merge_tiers(context);
     }
