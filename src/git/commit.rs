@@ -24,7 +24,7 @@ pub fn record(repo: &Repo, snapshot: &mut Snapshot, checkpoint: &mut Checkpoint,
     }
     let message = trailers::message(checkpoint, origin);
     checkpoint.commit = write(repo, snapshot, snapshot.tree, parents, message, checkpoint.created_at)?;
-    snapshot.flush(repo)?;
+    snapshot.flush()?;
     let name = checkpoint.ref_name();
     refs::create(repo, &name, checkpoint.commit)?;
     snapshot.save_cache(repo, checkpoint.commit, &name);

@@ -202,8 +202,8 @@ pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequ
 
 /// Remembers what is to be put together later. Packs that nobody remembers are left to `git gc`.
 fn note_packs(context: &mut Context, snapshot: &Snapshot) {
-    for pack in snapshot.packs() {
-        let _ = context.store.note_pack(&pack, 0);
+    for name in snapshot.written() {
+        let _ = context.store.note_pack(&name, 0);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Keeps what many captures leave behind few: small packs and loose refs are put together now and then.
+//! Keeps what many captures leave behind few: small packs, loose objects and loose refs are put together now and then.
 //!
 //! It goes the way of merge sort, so that the work for each save stays small however many there are. It never makes a save
 //! fail; what could not be done is tried again with the next.
@@ -9,6 +9,8 @@ use crate::git::{merge_packs, pack_refs};
 
 /// So many packs of a tier become one of the next.
 const PACKS: usize = 16;
+/// So many loose objects are taken for as much as one pack.
+const LOOSE: usize = 4;
 /// Tiers above this are left to `git gc`: their packs are few.
 const TIERS: u8 = 4;
 /// Refs are packed each time that so many checkpoints were made.
@@ -16,7 +18,7 @@ const REFS: u64 = 64;
 
 /// Called after checkpoint `number` was made.
 pub(super) fn tidy(context: &mut Context, number: u64) {
-    let many = context.store.packs(0).is_ok_and(|packs| packs.len() >= PACKS);
+    let many = context.store.packs(0).is_ok_and(|names| is_enough(&names));
     let stale = pack_refs::has_stale(&context.repo);
     if !many && !stale && !number.is_multiple_of(REFS) {
         return;
@@ -33,11 +35,16 @@ pub(super) fn tidy(context: &mut Context, number: u64) {
     }
 }
 
+fn is_enough(names: &[String]) -> bool {
+    let packs = names.iter().filter(|name| name.starts_with("pack-")).count();
+    packs * LOOSE + (names.len() - packs) >= PACKS * LOOSE
+}
+
 fn merge_tiers(context: &mut Context) -> Result<(), super::Error> {
     let objects = context.repo.common_dir().join("objects");
     for tier in 0..TIERS {
         let names = context.store.packs(tier)?;
-        if names.len() < PACKS {
+        if !is_enough(&names) {
             break;
         }
         let merged = merge_packs(&objects, context.repo.hash_kind(), &names)?;

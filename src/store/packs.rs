@@ -1,11 +1,11 @@
-//! The small packs that captures wrote, until they are put together.
+//! The small packs and loose objects that captures wrote, until they are put together.
 
 use rusqlite::params;
 
 use super::{Store, StoreError};
 
 impl Store {
-    /// Remembers a pack. `tier` says how often what is in it was put together with others.
+    /// Remembers a pack, or a loose object by its id. `tier` says how often what is in it was put together with others.
     pub fn note_pack(&mut self, name: &str, tier: u8) -> Result<(), StoreError> {
         self.require_writable()?;
         let noted = self.db.execute("INSERT OR REPLACE INTO packs (name, tier) VALUES (?1, ?2)", params![name, tier]);

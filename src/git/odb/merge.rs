@@ -1,4 +1,4 @@
-//! Puts small packs together, so that they do not pile up.
+//! Puts small packs and loose objects together, so that they do not pile up.
 //!
 //! What git has open stays readable, and what it looks for next it finds in the new pack: a pack that vanished makes it look at
 //! the folder again (`packfile.c:reprepare_packed_git`). A `git gc` that runs meanwhile drops only packs that it knew when it
@@ -6,28 +6,32 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use flate2::read::ZlibDecoder;
+use flate2::{Compress, Compression};
 use gix::ObjectId;
 use gix::odb::pack::{data, index};
 
-use super::loose::sync_directory;
+use super::loose::{self, sync_directory};
 use super::pack::{self, Packed};
+use super::sink::pack_entry;
 use crate::git::GitError;
 
 /// A pack above this size in bytes stays as it is: rewriting it would cost more than it brings.
 const LARGEST: u64 = 16 << 20;
 
-/// What became of packs that were to be put together.
+/// What became of packs and objects that were to be put together.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Merged {
     /// The new pack, if there was more than one to make it from.
     pub(crate) pack: Option<String>,
-    /// Packs that are gone, or that are better left alone.
+    /// What is gone, or is better left alone.
     pub(crate) done: Vec<String>,
 }
 
-/// Puts the packs `names` in `<objects>/pack` together. Nothing is done where a multi-pack-index may refer to them.
+/// Puts `names` together: packs in `<objects>/pack`, and loose objects by their ids. Nothing is done where a multi-pack-index may refer to them.
 pub(crate) fn merge(objects: &Path, hash: gix::hash::Kind, names: &[String]) -> Result<Merged, GitError> {
     let directory = objects.join("pack");
     if directory.join("multi-pack-index").exists() || directory.join("multi-pack-index.d").exists() {
@@ -35,7 +39,11 @@ pub(crate) fn merge(objects: &Path, hash: gix::hash::Kind, names: &[String]) -> 
     }
     let (mut entries, mut seen, mut sources) = (Vec::new(), HashSet::new(), Vec::new());
     for name in names {
-        if let Some(objects) = read(&directory.join(name), hash) {
+        let found = match ObjectId::from_hex(name.as_bytes()) {
+            Ok(id) => loose_object(objects, id).map(|object| vec![object]),
+            Err(_) => read(&directory.join(name), hash),
+        };
+        if let Some(objects) = found {
             entries.extend(objects.into_iter().filter(|entry| seen.insert(entry.id)));
             sources.push(name);
         }
@@ -49,6 +57,10 @@ pub(crate) fn merge(objects: &Path, hash: gix::hash::Kind, names: &[String]) -> 
         return Err(GitError::other("put packs together", "the new pack does not hold what it should"));
     }
     for name in sources.into_iter().filter(|name| **name != new) {
+        if let Ok(id) = ObjectId::from_hex(name.as_bytes()) {
+            let _ = fs::remove_file(loose::path(objects, &id));
+            continue;
+        }
         // The index first: without it nobody opens the pack (`packfile.c:unlink_pack_path`).
         for extension in ["idx", "rev", "pack"] {
             let _ = fs::remove_file(with(&directory.join(name), extension));
@@ -71,6 +83,18 @@ fn read(path: &Path, hash: gix::hash::Kind) -> Option<Vec<Packed>> {
     placed.sort_unstable_by_key(|entry| entry.pack_offset);
     let ends = placed.iter().skip(1).map(|entry| entry.pack_offset).chain([data.pack_end() as u64]);
     placed.iter().zip(ends).map(|(entry, end)| whole(&data, entry, end)).collect()
+}
+
+/// A loose object, if it is whole.
+fn loose_object(objects: &Path, id: ObjectId) -> Option<Packed> {
+    let file =
+        fs::File::open(loose::path(objects, &id)).ok().filter(|file| file.metadata().is_ok_and(|meta| meta.len() <= LARGEST))?;
+    let mut bytes = Vec::new();
+    ZlibDecoder::new(file).read_to_end(&mut bytes).ok()?;
+    let (kind, size, header) = gix::objs::decode::loose_header(&bytes).ok()?;
+    let content = bytes.get(header..).filter(|content| content.len() as u64 == size)?;
+    let is_whole = gix::objs::compute_hash(id.kind(), kind, content).is_ok_and(|found| found == id);
+    is_whole.then(|| pack_entry(&mut Compress::new(Compression::fast(), true), id, kind, content).ok()).flatten()
 }
 
 /// The object that lies between its offset and `end`, if it is no delta and its checksum is right.
@@ -102,7 +126,15 @@ mod tests {
     use crate::git::testing::TestRepo;
 
     /// Writes a pack of blobs and returns its name.
-    fn pack_of(repo: &TestRepo, contents: &[&str]) -> String {
+    fn pack_of(repo: &TestRepo, letter: char) -> String {
+        let contents: Vec<String> = (0..9).map(|n| format!("{letter}{n}").repeat(1 + n * 999)).collect();
+        let names = written(repo, &contents.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(names.len(), 1);
+        names[0].clone()
+    }
+
+    /// Writes blobs and returns what they went into.
+    fn written(repo: &TestRepo, contents: &[&str]) -> Vec<String> {
         let repo = repo.open();
         let sink = ObjectSink::new(&repo, Keep::Objects);
         let mut writer = sink.writer(&repo.gix());
@@ -110,8 +142,8 @@ mod tests {
             writer.add(Kind::Blob, content.as_bytes()).unwrap();
         }
         drop(writer);
-        sink.flush(&repo.gix()).unwrap();
-        sink.packs().pop().unwrap()
+        sink.flush().unwrap();
+        sink.written()
     }
 
     fn packs(repo: &TestRepo) -> Vec<String> {
@@ -127,7 +159,7 @@ mod tests {
     #[test]
     fn packs_become_one_with_all_their_objects() {
         let repo = TestRepo::new();
-        let names = [pack_of(&repo, &["a", "b"]), pack_of(&repo, &["c", "d"]), pack_of(&repo, &["e", &"long ".repeat(9999)])];
+        let names = [pack_of(&repo, 'a'), pack_of(&repo, 'b'), pack_of(&repo, 'c')];
         let all = repo.git(&["cat-file", "--batch-all-objects", "--batch-check"]);
 
         let merged = merge_in(&repo, &names);
@@ -141,7 +173,7 @@ mod tests {
     #[test]
     fn what_others_have_a_mark_on_stays() {
         let repo = TestRepo::new();
-        let names = [pack_of(&repo, &["a", "b"]), pack_of(&repo, &["c", "d"]), pack_of(&repo, &["e", "f"])];
+        let names = [pack_of(&repo, 'a'), pack_of(&repo, 'b'), pack_of(&repo, 'c')];
         repo.write(&format!(".git/objects/pack/{}.keep", names[0]), "");
         repo.write(&format!(".git/objects/pack/{}.pack", "pack-gone"), "");
 
@@ -150,14 +182,14 @@ mod tests {
         assert!(!packs(&repo).contains(&names[1]));
 
         repo.git(&["multi-pack-index", "write"]);
-        let others = [merged.pack.unwrap(), pack_of(&repo, &["g", "h"])];
+        let others = [merged.pack.unwrap(), pack_of(&repo, 'd')];
         assert_eq!(merge_in(&repo, &others), Merged::default());
     }
 
     #[test]
     fn a_damaged_pack_is_left_alone() {
         let repo = TestRepo::new();
-        let names = [pack_of(&repo, &["a", "b"]), pack_of(&repo, &["c", "d"])];
+        let names = [pack_of(&repo, 'a'), pack_of(&repo, 'b')];
         let path = repo.path(&format!(".git/objects/pack/{}.pack", names[0]));
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[14] ^= 1;
@@ -168,5 +200,27 @@ mod tests {
 
         assert_eq!(merged, Merged { pack: None, done: vec![names[0].clone()] });
         assert_eq!(packs(&repo).len(), 2);
+    }
+
+    #[test]
+    fn loose_objects_go_into_the_pack_and_damaged_ones_stay() {
+        let repo = TestRepo::new();
+        let mut names = written(&repo, &["one", "two", "three"]);
+        names.push(pack_of(&repo, 'a'));
+        let bad = written(&repo, &["bad"]).pop().unwrap();
+        let all = repo.git(&["cat-file", "--batch-all-objects", "--batch-check"]);
+        let path = format!(".git/objects/{}/{}", &bad[..2], &bad[2..]);
+        let good = std::fs::read(repo.path(&path)).unwrap();
+        std::fs::remove_file(repo.path(&path)).unwrap();
+        std::fs::write(repo.path(&path), "no object").unwrap();
+        names.push(bad);
+
+        let merged = merge_in(&repo, &names);
+
+        assert_eq!((packs(&repo), merged.done), (vec![merged.pack.unwrap()], names));
+        assert!(repo.git(&["count-objects"]).starts_with("1 objects"));
+        std::fs::write(repo.path(&path), good).unwrap();
+        assert_eq!(repo.git(&["cat-file", "--batch-all-objects", "--batch-check"]), all);
+        repo.git(&["fsck", "--strict"]);
     }
 }

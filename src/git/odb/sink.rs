@@ -15,7 +15,7 @@ use crate::git::objects::Overlay;
 use crate::git::{GitError, Repo};
 
 /// At most this many objects are written as loose ones.
-const MOST_LOOSE: usize = 1;
+const MOST_LOOSE: usize = 4;
 /// Objects above this size in bytes are compressed at once instead of waiting for the choice between loose and packed.
 const RAW_LIMIT: usize = 1 << 18;
 /// When this many compressed bytes have gathered they are written as a pack, to bound memory.
@@ -46,7 +46,7 @@ struct State {
     bytes: usize,
     known: HashSet<ObjectId>,
     overlay: Overlay,
-    /// The names of packs that were written.
+    /// The names of packs and the ids of loose objects that were written.
     written: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl ObjectSink {
     }
 
     /// Writes what has gathered; it is on disk when this returns.
-    pub(crate) fn flush(&self, repo: &gix::Repository) -> Result<(), GitError> {
+    pub(crate) fn flush(&self) -> Result<(), GitError> {
         if self.keep == Keep::Memory {
             return Ok(());
         }
@@ -84,15 +84,18 @@ impl ObjectSink {
             (std::mem::take(&mut state.raw), std::mem::take(&mut state.packed))
         };
         if packed.is_empty() && raw.len() <= MOST_LOOSE {
-            return raw.iter().try_for_each(|(id, kind, data)| loose::write(&self.directory, id, *kind, data));
+            raw.iter().try_for_each(|(id, kind, data)| loose::write(&self.directory, id, *kind, data))?;
+            self.state().written.extend(raw.iter().map(|(id, ..)| id.to_string()));
+            return Ok(());
         }
-        let mut writer = self.writer(repo);
-        let raw = raw.into_iter().map(|(id, kind, data)| writer.pack_entry(id, kind, &data)).collect::<Result<Vec<_>, _>>()?;
+        let mut deflate = Compress::new(Compression::fast(), true);
+        let raw = raw.into_iter().map(|(id, kind, data)| pack_entry(&mut deflate, id, kind, &data));
+        let raw = raw.collect::<Result<Vec<_>, _>>()?;
         self.write_pack(&raw.into_iter().chain(packed).collect::<Vec<_>>())
     }
 
-    /// The packs that were written so far.
-    pub(crate) fn packs(&self) -> Vec<String> {
+    /// The names of packs and the ids of loose objects that were written so far.
+    pub(crate) fn written(&self) -> Vec<String> {
         self.state().written.clone()
     }
 
@@ -136,7 +139,7 @@ impl ObjectWriter<'_> {
                 return Ok(id);
             }
         }
-        let entry = self.pack_entry(id, kind, data)?;
+        let entry = pack_entry(&mut self.deflate, id, kind, data)?;
         let full = {
             let mut state = self.sink.state();
             state.bytes += entry.deflated.len();
@@ -182,20 +185,21 @@ impl ObjectWriter<'_> {
             }
         }
     }
+}
 
-    fn pack_entry(&mut self, id: ObjectId, kind: Kind, data: &[u8]) -> Result<Packed, GitError> {
-        self.deflate.reset();
-        let mut deflated = Vec::with_capacity(data.len() / 2 + 64);
-        loop {
-            let consumed = usize::try_from(self.deflate.total_in()).unwrap_or(data.len());
-            let status = self.deflate.compress_vec(&data[consumed..], &mut deflated, FlushCompress::Finish);
-            match status.map_err(|source| GitError::other("compress an object", source))? {
-                Status::StreamEnd => break,
-                Status::Ok | Status::BufError => deflated.reserve(deflated.capacity().max(64)),
-            }
+/// Compresses an object for a pack.
+pub(super) fn pack_entry(deflate: &mut Compress, id: ObjectId, kind: Kind, data: &[u8]) -> Result<Packed, GitError> {
+    deflate.reset();
+    let mut deflated = Vec::with_capacity(data.len() / 2 + 64);
+    loop {
+        let consumed = usize::try_from(deflate.total_in()).unwrap_or(data.len());
+        let status = deflate.compress_vec(&data[consumed..], &mut deflated, FlushCompress::Finish);
+        match status.map_err(|source| GitError::other("compress an object", source))? {
+            Status::StreamEnd => break,
+            Status::Ok | Status::BufError => deflated.reserve(deflated.capacity().max(64)),
         }
-        Ok(Packed { id, kind, size: data.len() as u64, deflated })
     }
+    Ok(Packed { id, kind, size: data.len() as u64, deflated })
 }
 
 #[cfg(test)]
@@ -226,7 +230,7 @@ mod tests {
             writer.add(Kind::Blob, content.as_bytes()).unwrap();
         }
         drop(writer);
-        sink.flush(&gix).unwrap();
+        sink.flush().unwrap();
     }
 
     #[test]
@@ -235,8 +239,7 @@ mod tests {
         git(directory.path(), &["init", "-q"]);
         let repo = Repo::open_nested(directory.path()).unwrap();
 
-        put(&repo, &["a"]);
-        put(&repo, &["b"]);
+        put(&repo, &["a", "b"]);
         let many: Vec<String> = (0..100).map(|n| format!("content {n}\n")).collect();
         put(&repo, &many.iter().map(String::as_str).collect::<Vec<_>>());
 

@@ -135,7 +135,7 @@ pub(super) fn publish(repo: &Repo, folder: &Path, checkpoint: &str) -> Result<()
     let message = format!("exact bytes of files that filters change, for checkpoint {checkpoint}\n").into_bytes();
     let commit = writer.add(Kind::Commit, &commit::encode(tree, Vec::new(), message, crate::sys::now_millis())?)?;
     drop(writer);
-    sink.flush(&gix)?;
+    sink.flush()?;
     refs::set(repo, &ref_of(checkpoint), commit)
 }
 

@@ -245,13 +245,13 @@ impl Snapshot {
     }
 
     /// Writes the objects of the snapshot; they are on disk when this returns.
-    pub(crate) fn flush(&self, repo: &Repo) -> Result<(), GitError> {
-        self.sink.flush(&repo.gix())
+    pub(crate) fn flush(&self) -> Result<(), GitError> {
+        self.sink.flush()
     }
 
-    /// The packs that its objects went into.
-    pub(crate) fn packs(&self) -> Vec<String> {
-        self.sink.packs()
+    /// The packs that its objects went into, and the ids of those that are loose.
+    pub(crate) fn written(&self) -> Vec<String> {
+        self.sink.written()
     }
 
     /// Keeps what this snapshot learned for the next one. `anchor` is the commit, held by `anchor_ref`, that has all its
