@@ -27,6 +27,7 @@ pub fn record(repo: &Repo, snapshot: &mut Snapshot, checkpoint: &mut Checkpoint,
     snapshot.flush()?;
     let name = checkpoint.ref_name();
     refs::create(repo, &name, checkpoint.commit)?;
+    snapshot.held_by_ref()?;
     snapshot.save_cache(repo, checkpoint.commit, &name);
     Ok(())
 }

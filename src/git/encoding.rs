@@ -86,6 +86,8 @@ impl Encoding {
     /// The text of a file in this encoding.
     pub(super) fn decode(self, bytes: &[u8]) -> Result<String, EncodingError> {
         match self {
+            // Nothing is converted of nothing (`convert.c:encode_to_git`).
+            _ if bytes.is_empty() => Ok(String::new()),
             Encoding::Latin1 => Ok(bytes.iter().map(|byte| char::from(*byte)).collect()),
             Encoding::Other(encoding) => {
                 let text = encoding.decode_without_bom_handling_and_without_replacement(bytes);
@@ -107,6 +109,7 @@ impl Encoding {
     pub(super) fn encode(self, blob: &[u8]) -> Result<Vec<u8>, EncodingError> {
         let text = std::str::from_utf8(blob).map_err(|_| EncodingError::Unfit)?;
         match self {
+            _ if blob.is_empty() => Ok(Vec::new()),
             Encoding::Latin1 => text.chars().map(|c| u8::try_from(u32::from(c)).map_err(|_| EncodingError::Unfit)).collect(),
             Encoding::Other(encoding) => match encoding.encode(text) {
                 (bytes, used, false) if used == encoding => Ok(bytes.into_owned()),

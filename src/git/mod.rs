@@ -37,6 +37,6 @@ pub use config::{Config, MainWorktree, parse_duration};
 pub use date::parse_date;
 pub use error::GitError;
 pub use objects::Objects;
-pub(crate) use odb::merge as merge_packs;
+pub(crate) use odb::{drop_broken_index, merge as merge_packs};
 pub use open::{Repo, os_path, path_bytes, shared_dir_around};
 pub use terminal::TerminalConfig;

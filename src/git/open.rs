@@ -34,7 +34,7 @@ impl Repo {
     pub fn open(directory: &Path) -> Result<Repo, GitError> {
         let parameters = sys::env::git_config_parameters().unwrap_or_default();
         let overrides = parse_config_parameters(parameters.as_encoded_bytes())?;
-        let options = || gix::open::Options::default().bail_if_untrusted(true).cli_overrides(overrides.clone());
+        let options = || options().cli_overrides(overrides.clone());
         let trust = Mapping { full: options(), reduced: options() };
         let opened = gix::ThreadSafeRepository::discover_with_environment_overrides_opts(directory, Default::default(), trust);
         let mut opened = opened.map_err(|error| open_error(error, directory))?;
@@ -48,8 +48,7 @@ impl Repo {
 
     /// Opens the repository whose top is `directory`, whatever the environment says.
     pub(crate) fn open_nested(directory: &Path) -> Result<Repo, GitError> {
-        let options = gix::open::Options::default().bail_if_untrusted(true);
-        let opened = gix::ThreadSafeRepository::open_opts(directory, options);
+        let opened = gix::ThreadSafeRepository::open_opts(directory, options());
         Self::from_gix(opened.map_err(|error| open_error(error, directory))?)
     }
 
@@ -187,6 +186,12 @@ impl Repo {
         }
         Ok(())
     }
+}
+
+/// How repositories are opened. Packs may become many more while a process runs, and there must be room for them.
+fn options() -> gix::open::Options {
+    let slots = gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 512 };
+    gix::open::Options::default().bail_if_untrusted(true).object_store_slots(slots)
 }
 
 /// True if `top` is the worktree that the git directory belongs to, or the only one that can be meant. Several directories may

@@ -5,7 +5,7 @@
 
 use super::Context;
 use crate::git::lock::RepositoryLock;
-use crate::git::{merge_packs, pack_refs};
+use crate::git::{drop_broken_index, merge_packs, pack_refs};
 
 /// So many packs of a tier become one of the next.
 const PACKS: usize = 16;
@@ -18,6 +18,7 @@ const REFS: u64 = 64;
 
 /// Called after checkpoint `number` was made.
 pub(super) fn tidy(context: &mut Context, number: u64) {
+    drop_broken_index(&context.repo.common_dir().join("objects/pack"));
     let many = context.store.packs(0).is_ok_and(|names| is_enough(&names));
     let stale = pack_refs::has_stale(&context.repo);
     if !many && !stale && !number.is_multiple_of(REFS) {

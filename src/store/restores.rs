@@ -144,15 +144,16 @@ fn all_rows(db: &rusqlite::Connection) -> rusqlite::Result<Vec<RawRow>> {
 
 fn put_back(db: &mut rusqlite::Connection, before: &[RawRow]) -> rusqlite::Result<()> {
     db.execute_batch("PRAGMA synchronous = NORMAL")?;
-    if all_rows(db)? == before {
-        return Ok(());
-    }
+    // Always written, whatever can be read: what failed to be flushed may lie in the log, and the next process would take it
+    // for done, unless something else takes its place there.
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute("DELETE FROM restores", [])?;
     for row in before {
         let insert = format!("INSERT INTO restores ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
         transaction.execute(&insert, rusqlite::params_from_iter(row))?;
     }
+    let now = crate::sys::now_millis().to_string();
+    transaction.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('retracted', ?1)", [now])?;
     transaction.commit()
 }
 

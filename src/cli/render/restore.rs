@@ -13,6 +13,8 @@ use crate::ops::undo::Undoable;
 
 /// The document of `restore`, `undo` and `redo`.
 pub fn document(outcome: &RestoreOutcome) -> Value {
+    // Of a refused restore the plan is known, but nothing of it was done.
+    let done = |count: usize| if outcome.status == RestoreStatus::Refused { 0 } else { count };
     let mut document = json!({
         "schema": SCHEMA,
         "status": status_word(outcome.status),
@@ -20,10 +22,10 @@ pub fn document(outcome: &RestoreOutcome) -> Value {
         "pre_restore": outcome.pre_restore.as_ref().map(checkpoint),
         "blockers": blockers(&outcome.blockers),
         "code": {
-            "written": outcome.written,
-            "deleted": outcome.deleted,
+            "written": done(outcome.written),
+            "deleted": done(outcome.deleted),
             "kept": outcome.kept.len(),
-            "index": outcome.index.as_str(),
+            "index": if outcome.status == RestoreStatus::Refused { "kept" } else { outcome.index.as_str() },
             "verified": outcome.verified,
         },
         "memory": Value::Null,

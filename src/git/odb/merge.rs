@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::ZlibDecoder;
 use flate2::{Compress, Compression};
 use gix::ObjectId;
-use gix::odb::pack::{data, index};
+use gix::odb::pack::{data, index, multi_index};
 
 use super::loose::{self, sync_directory};
 use super::pack::{self, Packed};
@@ -31,16 +31,21 @@ pub(crate) struct Merged {
     pub(crate) done: Vec<String>,
 }
 
-/// Puts `names` together: packs in `<objects>/pack`, and loose objects by their ids. Nothing is done where a multi-pack-index may refer to them.
+/// Puts `names` together: packs in `<objects>/pack`, and loose objects by their ids. Packs that a multi-pack-index refers to
+/// are left to git.
 pub(crate) fn merge(objects: &Path, hash: gix::hash::Kind, names: &[String]) -> Result<Merged, GitError> {
     let directory = objects.join("pack");
-    if directory.join("multi-pack-index").exists() || directory.join("multi-pack-index.d").exists() {
+    if directory.join("multi-pack-index.d").exists() {
         return Ok(Merged::default());
     }
+    pack::release_old(objects);
+    drop_broken_index(&directory);
+    let indexed = indexed_packs(&directory);
     let (mut entries, mut seen, mut sources) = (Vec::new(), HashSet::new(), Vec::new());
     for name in names {
         let found = match ObjectId::from_hex(name.as_bytes()) {
             Ok(id) => loose_object(objects, id).map(|object| vec![object]),
+            Err(_) if indexed.contains(name) => None,
             Err(_) => read(&directory.join(name), hash),
         };
         if let Some(objects) = found {
@@ -53,6 +58,7 @@ pub(crate) fn merge(objects: &Path, hash: gix::hash::Kind, names: &[String]) -> 
         return Ok(Merged { pack: None, done });
     }
     let new = pack::write(objects, hash, &entries)?;
+    pack::release(objects, &new);
     if !holds_all(&directory.join(&new), hash, &seen) {
         return Err(GitError::other("put packs together", "the new pack does not hold what it should"));
     }
@@ -66,8 +72,26 @@ pub(crate) fn merge(objects: &Path, hash: gix::hash::Kind, names: &[String]) -> 
             let _ = fs::remove_file(with(&directory.join(name), extension));
         }
     }
+    drop_broken_index(&directory);
     sync_directory(&directory)?;
     Ok(Merged { pack: Some(new), done: names.to_vec() })
+}
+
+/// The names of the packs that a multi-pack-index knows (gitformat-pack(5)): those are for git to put together.
+fn indexed_packs(directory: &Path) -> HashSet<String> {
+    let Ok(index) = multi_index::File::at(directory.join("multi-pack-index"), None) else { return HashSet::new() };
+    let stem = |name: &PathBuf| Some(name.file_stem()?.to_str()?.to_owned());
+    index.index_names().iter().filter_map(stem).collect()
+}
+
+/// Removes a multi-pack-index that knows packs which are gone, as git does when it removes packs
+/// (`midx.c:clear_midx_file`): git was making it while they were put together, and would look for objects in them. What it
+/// speeds up works without it.
+pub(crate) fn drop_broken_index(directory: &Path) {
+    let is_gone = |name: &String| !with(&directory.join(name), "pack").exists();
+    if indexed_packs(directory).iter().any(is_gone) {
+        let _ = fs::remove_file(directory.join("multi-pack-index"));
+    }
 }
 
 /// The objects of a pack as they lie in it; none if it is gone, large, damaged, or not one of whole objects that nobody else
@@ -182,8 +206,14 @@ mod tests {
         assert!(!packs(&repo).contains(&names[1]));
 
         repo.git(&["multi-pack-index", "write"]);
-        let others = [merged.pack.unwrap(), pack_of(&repo, 'd')];
-        assert_eq!(merge_in(&repo, &others), Merged::default());
+        let others = [merged.pack.unwrap(), pack_of(&repo, 'd'), pack_of(&repo, 'e')];
+        let merged = merge_in(&repo, &others);
+        assert!(packs(&repo).contains(&others[0]) && !packs(&repo).contains(&others[1]));
+        assert!(merged.pack.is_some() && repo.exists(".git/objects/pack/multi-pack-index"));
+
+        std::fs::remove_file(repo.path(&format!(".git/objects/pack/{}.pack", others[0]))).unwrap();
+        drop_broken_index(&repo.path(".git/objects/pack"));
+        assert!(!repo.exists(".git/objects/pack/multi-pack-index"));
     }
 
     #[test]

@@ -10,6 +10,6 @@ mod pack;
 mod sink;
 
 pub(crate) use loose::sync_directory;
-pub(crate) use merge::merge;
+pub(crate) use merge::{drop_broken_index, merge};
 pub use sink::Keep;
 pub(crate) use sink::{ObjectSink, ObjectWriter};

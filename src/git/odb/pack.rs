@@ -28,8 +28,11 @@ struct Placed {
     offset: u64,
 }
 
+/// The mark on a pack that `git repack` and `git gc` must not drop yet (git-repack(1), `.keep`): nothing refers to it so far.
+const MARK: &[u8] = b"git-checkpoint\n";
+
 /// Writes `entries` as one pack with its index into `<objects>/pack`; both are on disk when it returns. Returns the name of the
-/// two files.
+/// two files. The pack is marked to be kept; [`release`] takes the mark away once a ref holds its objects.
 pub(super) fn write(objects: &Path, hash: gix::hash::Kind, entries: &[Packed]) -> Result<String, GitError> {
     persist(|| write_once(&objects.join("pack"), hash, entries))
 }
@@ -55,11 +58,38 @@ fn write_once(directory: &Path, hash: gix::hash::Kind, entries: &[Packed]) -> Re
     write_index(&index, hash, placed, &trailer).map_err(failed)?;
     // A reader takes a pack to be there when its index is, so the index comes last (`builtin/pack-objects.c`).
     let name = format!("pack-{trailer}");
+    let mark = directory.join(&name).with_extension("keep");
+    std::fs::write(&mark, MARK).map_err(|source| GitError::io("write", &mark, source))?;
     temp.keep_as(&directory.join(&name).with_extension("pack"))?;
     index.keep_as(&directory.join(&name).with_extension("idx"))?;
     sync_directory(directory)?;
     Ok(name)
 }
+
+/// Takes the mark from the pack `name`, unless somebody else put it there.
+pub(super) fn release(objects: &Path, name: &str) {
+    let mark = objects.join("pack").join(name).with_extension("keep");
+    if std::fs::read(&mark).is_ok_and(|content| content == MARK) {
+        let _ = std::fs::remove_file(mark);
+    }
+}
+
+/// Takes the marks away that processes left which died before they had a ref.
+pub(super) fn release_old(objects: &Path) {
+    for entry in std::fs::read_dir(objects.join("pack")).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_old = || entry.metadata().ok()?.modified().ok()?.elapsed().ok().map(|age| age > OLD);
+        if path.extension().is_some_and(|extension| extension == "keep")
+            && is_old() == Some(true)
+            && let Some(name) = path.file_stem().and_then(|name| name.to_str())
+        {
+            release(objects, name);
+        }
+    }
+}
+
+/// No capture takes so long from its objects to its ref.
+const OLD: std::time::Duration = std::time::Duration::from_secs(3600);
 
 /// Type and size of an entry: four bits of size in the first byte, then seven a byte, least significant first.
 fn entry_header(kind: Kind, size: u64) -> Vec<u8> {

@@ -48,6 +48,8 @@ struct State {
     overlay: Overlay,
     /// The names of packs and the ids of loose objects that were written.
     written: Vec<String>,
+    /// The loose objects that were written.
+    loose: Vec<(ObjectId, Kind, Vec<u8>)>,
 }
 
 impl ObjectSink {
@@ -85,13 +87,31 @@ impl ObjectSink {
         };
         if packed.is_empty() && raw.len() <= MOST_LOOSE {
             raw.iter().try_for_each(|(id, kind, data)| loose::write(&self.directory, id, *kind, data))?;
-            self.state().written.extend(raw.iter().map(|(id, ..)| id.to_string()));
+            let mut state = self.state();
+            state.written.extend(raw.iter().map(|(id, ..)| id.to_string()));
+            state.loose = raw;
             return Ok(());
         }
         let mut deflate = Compress::new(Compression::fast(), true);
         let raw = raw.into_iter().map(|(id, kind, data)| pack_entry(&mut deflate, id, kind, &data));
         let raw = raw.collect::<Result<Vec<_>, _>>()?;
         self.write_pack(&raw.into_iter().chain(packed).collect::<Vec<_>>())
+    }
+
+    /// To be called when a ref holds the objects: until then a `git gc` may take a pack or an object for garbage. What one has
+    /// taken nevertheless is written again.
+    pub(crate) fn held_by_ref(&self) -> Result<(), GitError> {
+        let loose = std::mem::take(&mut self.state().loose);
+        let gone = loose.iter().filter(|(id, ..)| !loose::path(&self.directory, id).exists());
+        gone.into_iter().try_for_each(|(id, kind, data)| loose::write(&self.directory, id, *kind, data))?;
+        self.release();
+        Ok(())
+    }
+
+    fn release(&self) {
+        for name in self.written().iter().filter(|name| name.starts_with("pack-")) {
+            pack::release(&self.directory, name);
+        }
     }
 
     /// The names of packs and the ids of loose objects that were written so far.
@@ -107,6 +127,12 @@ impl ObjectSink {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for ObjectSink {
+    fn drop(&mut self) {
+        self.release();
     }
 }
 

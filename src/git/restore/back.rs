@@ -137,9 +137,11 @@ impl Work<'_> {
     }
 }
 
-/// True for the old file, also after it was written to.
+/// True for the old file, also after it was written to. The new one may have got its inode, if others removed the old one
+/// before the new one was made.
 fn is_old(op: &Op, stat: &Stat) -> bool {
-    op.old.is_some_and(|old| old.inode() == stat.st_ino)
+    let is_new = op.new.as_ref().and_then(|new| new.file).is_some_and(|new| new.is(stat));
+    op.old.is_some_and(|old| old.inode() == stat.st_ino) && !is_new
 }
 
 fn is(error: &io::Error, errno: Errno) -> bool {

@@ -136,7 +136,8 @@ pub(super) fn publish(repo: &Repo, folder: &Path, checkpoint: &str) -> Result<()
     let commit = writer.add(Kind::Commit, &commit::encode(tree, Vec::new(), message, crate::sys::now_millis())?)?;
     drop(writer);
     sink.flush()?;
-    refs::set(repo, &ref_of(checkpoint), commit)
+    refs::set(repo, &ref_of(checkpoint), commit)?;
+    sink.held_by_ref()
 }
 
 /// Removes what is kept for checkpoints that `is_known` does not know any more.

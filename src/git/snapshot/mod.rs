@@ -249,6 +249,11 @@ impl Snapshot {
         self.sink.flush()
     }
 
+    /// Says that a ref holds the objects of the snapshot from now on.
+    pub(crate) fn held_by_ref(&self) -> Result<(), GitError> {
+        self.sink.held_by_ref()
+    }
+
     /// The packs that its objects went into, and the ids of those that are loose.
     pub(crate) fn written(&self) -> Vec<String> {
         self.sink.written()

@@ -115,6 +115,6 @@ fn a_file_that_others_remove_while_the_restore_is_at_work_stays_removed() {
 
     assert_eq!(outcome.status, RestoreStatus::Refused);
     assert!(outcome.blockers[0].message.contains("`z`"), "{}", outcome.blockers[0].message);
-    assert!(!world.repo.exists("z"));
+    assert!(!world.repo.exists("z"), "{:?}: {}", outcome.blockers, world.repo.read("z"));
     assert_eq!(world.repo.read("a.sec"), "2");
 }
