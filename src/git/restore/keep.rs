@@ -6,7 +6,7 @@ use gix::bstr::{BStr, BString, ByteSlice};
 use gix::oid;
 
 use super::dirs::{ancestors, is_directory};
-use super::plan::{KeepReason, Obstacle, Planner, Target, is_in, side_of};
+use super::plan::{KeepReason, Obstacle, Planner, Target, Write, is_in, side_of};
 use crate::git::diff::Side;
 use crate::git::ignore::Ignore;
 use crate::git::index_edit::Source;
@@ -21,6 +21,7 @@ pub(super) fn decide(planner: &mut Planner<'_>, objects: &Objects, target: &Targ
     keep_absent(planner, objects, target)?;
     keep_outside(planner, objects, target)?;
     take_away_absent(planner, target)?;
+    bring_back_present(planner, objects, target)?;
     keep_ignored(planner, objects, target)
 }
 
@@ -132,6 +133,22 @@ fn take_away_absent(planner: &mut Planner<'_>, target: &Target) -> Result<(), Gi
         planner.writes.remove(path);
         if planner.stat(path.as_bstr())?.is_some_and(|stat| !is_directory(&stat)) {
             planner.deletes.insert(path.clone());
+        }
+    }
+    Ok(())
+}
+
+/// A path that the target had on disk, and whose entry asks not to look for it: a capture takes it for unchanged though it is
+/// gone.
+fn bring_back_present(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
+    for (path, _) in target.marks.iter().filter(|(_, mark)| !mark.absent) {
+        let is_seen = planner.writes.contains_key(path) || (planner.now.seen)(path.as_bstr()).is_some();
+        if is_seen || !(planner.scope.includes)(path.as_bstr()) || planner.stat(path.as_bstr())?.is_some() {
+            continue;
+        }
+        if let Some(new) = side_of(objects, &target.tree, path.as_bstr())?.filter(|side| !side.mode.is_commit()) {
+            planner.plan.kept.retain(|kept| kept.path != *path);
+            planner.writes.insert(path.clone(), Write { new, replaces: false });
         }
     }
     Ok(())

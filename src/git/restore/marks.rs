@@ -4,6 +4,7 @@
 //! none on disk. A restore that replaces such an entry, or makes such a file, keeps that beside the originals.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::path::Path;
 
 use gix::bstr::{BStr, BString, ByteSlice};
@@ -59,10 +60,14 @@ impl Marks {
     }
 }
 
-/// Keeps what the index notes of the paths that `ops` and `edits` are about, in `folder`.
+/// Keeps what the index notes of the paths that `ops` and `edits` are about, in `folder`; also of those that are in the place of
+/// such a path, above or below it.
 pub(super) fn gather(repo: &Repo, ops: &[Op], edits: &[IndexEdit], folder: &Path) -> Result<(), GitError> {
-    let about: BTreeSet<&BStr> = ops.iter().map(|op| op.path.as_bstr()).chain(edits.iter().map(IndexEdit::path)).collect();
     let marked = Source::read(&repo.index_path(), repo.hash_kind())?.marked()?;
+    let mut about: BTreeSet<&BStr> = ops.iter().map(|op| op.path.as_bstr()).chain(edits.iter().map(IndexEdit::path)).collect();
+    let in_place_of = |path: &&BStr| ancestors(path).any(|above| about.contains(above)) || has_below(&about, path);
+    let others: Vec<&BStr> = marked.keys().map(|path| path.as_bstr()).filter(in_place_of).collect();
+    about.extend(others);
     let top = Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))?;
     let mut marks = Vec::new();
     for path in about {
@@ -83,6 +88,13 @@ pub(super) fn gather(repo: &Repo, ops: &[Op], edits: &[IndexEdit], folder: &Path
     }
     let list = serde_json::to_vec(&marks).map_err(|source| GitError::other("list marks", source))?;
     originals::write(folder, LIST, &list)
+}
+
+/// True if one of `paths` is below `directory`.
+fn has_below(paths: &BTreeSet<&BStr>, directory: &BStr) -> bool {
+    let prefix = BString::from([directory.as_bytes(), b"/"].concat());
+    let from: (Bound<&BStr>, Bound<&BStr>) = (Bound::Included(prefix.as_bstr()), Bound::Unbounded);
+    paths.range::<BStr, _>(from).next().is_some_and(|path| path.starts_with(&prefix))
 }
 
 /// The entry of a sparse index that stands for the directory that `path` is in.

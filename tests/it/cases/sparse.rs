@@ -235,3 +235,46 @@ fn what_stands_in_the_place_of_a_flagged_entry_is_captured_instead() {
         repo.assert_tree_is_gits("B");
     }
 }
+
+#[test]
+fn a_flagged_file_that_a_restore_removes_comes_back_with_undo() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let repo = TestRepo::new();
+        repo.write("x", "x\n");
+        repo.commit("x");
+        repo.remove("x");
+        repo.save("without");
+        repo.run(["checkout", "-q", "x"]);
+        repo.run(["update-index", flag, "x"]);
+
+        undo_and_redo_are_exact(&repo, "without");
+
+        assert_eq!(repo.read("x"), "x\n", "{flag}");
+    }
+}
+
+#[test]
+fn absent_files_stay_absent_where_a_restore_put_something_in_their_place() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        for (place, content) in [("d", "d/e"), ("x/in/it", "x")] {
+            let repo = TestRepo::new();
+            for path in ["d/e", "d/f", "x", "in/i"] {
+                repo.write(path, "1\n");
+            }
+            repo.commit("all");
+            repo.remove(if place == "d" { "d" } else { "x" });
+            repo.write(place, "in the way\n");
+            repo.save("other");
+            repo.remove(if place == "d" { "d" } else { "x" });
+            repo.run(["checkout", "-q", "."]);
+            repo.run(["update-index", flag, "d/e", "d/f", "x"]);
+            for path in ["d", "x"] {
+                repo.remove(path);
+            }
+
+            undo_and_redo_are_exact(&repo, "other");
+
+            assert!(!repo.exists(content), "{flag} {content}");
+        }
+    }
+}
