@@ -289,4 +289,32 @@ mod tests {
         let counts = git(directory.path(), &["count-objects", "-v"]);
         assert!(counts.contains("count: 1\n") && counts.contains("in-pack: 1\n"), "{counts}");
     }
+
+    /// Objects that no ref holds yet, as a capture has them for a moment, and git tidying up beside it.
+    #[test]
+    fn what_no_ref_holds_yet_survives_a_repack_and_a_prune() {
+        let directory = tempfile::tempdir().unwrap();
+        git(directory.path(), &["init", "-q"]);
+        git(directory.path(), &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"]);
+        let repo = Repo::open_nested(directory.path()).unwrap();
+        for count in [2, 100] {
+            let sink = ObjectSink::new(&repo, Keep::Objects);
+            let mut writer = sink.writer(&repo.gix());
+            let contents = (0..count).map(|n| format!("{count} {n}"));
+            let ids: Vec<_> = contents.map(|content| writer.add(Kind::Blob, content.as_bytes()).unwrap()).collect();
+            drop(writer);
+            sink.flush().unwrap();
+
+            git(directory.path(), &["repack", "-adq"]);
+            git(directory.path(), &["prune", "--expire=now"]);
+            sink.held_by_ref().unwrap();
+
+            for id in ids {
+                git(directory.path(), &["cat-file", "-e", &id.to_string()]);
+            }
+            let packs = directory.path().join(".git/objects/pack");
+            let mut names = packs.read_dir().unwrap().map(|item| item.unwrap().file_name().into_string().unwrap());
+            assert!(!names.any(|name| name.ends_with(".keep")), "the mark stays");
+        }
+    }
 }

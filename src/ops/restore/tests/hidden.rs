@@ -99,16 +99,10 @@ fn nothing_is_written_into_a_git_directory() {
 
 #[test]
 fn a_file_that_others_remove_while_the_restore_is_at_work_stays_removed() {
-    let world = World::new(|repo| {
-        repo.write(".gitattributes", "*.sec filter=x\n");
-        repo.git(&["config", "filter.x.clean", "cat"]);
-        repo.write("a.sec", "1");
-        repo.write("z", "1");
-    });
+    let world = filtered();
     world.save("A");
     world.repo.write("a.sec", "2");
     world.repo.write("z", "2");
-    // The filter runs after the capture: someone at work in the worktree.
     world.repo.git(&["config", "filter.x.smudge", &format!("rm -f '{}'; cat", world.repo.path("z").display())]);
 
     let outcome = world.restore("A");

@@ -1,6 +1,9 @@
 //! What a restore leaves behind, judged by git and by the files themselves.
 
+mod contents;
 mod hidden;
+mod ignored;
+mod refused;
 
 use std::os::unix::fs::MetadataExt;
 
@@ -128,6 +131,16 @@ fn change_every_kind(repo: &TestRepo) {
     repo.write("staged", "4");
 }
 
+/// A repository where a filter runs on `a.sec` after the capture: someone at work in the worktree.
+fn filtered() -> World {
+    World::new(|repo| {
+        repo.write(".gitattributes", "*.sec filter=x\n");
+        repo.git(&["config", "filter.x.clean", "cat"]);
+        repo.write("a.sec", "1");
+        repo.write("z", "1");
+    })
+}
+
 #[test]
 fn worktree_and_status_are_those_of_the_checkpoint_and_undo_and_redo_are_exact() {
     let world = World::new(every_kind);
@@ -209,95 +222,6 @@ fn a_dry_run_changes_nothing_and_lists_what_would_be_done() {
     assert_eq!(dry, real);
     assert!(dry.contains(&(OpKind::Delete, "d".into())) && dry.contains(&(OpKind::Add, "d/a".into())));
     assert_eq!(outcome.written, real.len() - outcome.deleted);
-}
-
-#[test]
-fn ignored_files_stay_under_the_rules_of_either_side() {
-    let world = World::new(|repo| repo.write(".gitignore", "then.log\n"));
-    world.save("A");
-    world.repo.write(".gitignore", "now.log\ndata/\n");
-    for name in ["then.log", "now.log", "data/d", "gone"] {
-        world.repo.write(name, name);
-    }
-
-    let outcome = world.restore("A");
-
-    assert!(["then.log", "now.log", "data/d"].iter().all(|name| world.repo.read(name) == *name));
-    assert!(!world.repo.exists("gone"));
-    let kept: Vec<_> = outcome.kept.iter().map(|kept| (kept.path.to_string(), kept.reason)).collect();
-    assert_eq!(kept, [("then.log".to_owned(), KeepReason::Ignored)], "the others are in no tree at all");
-}
-
-#[test]
-fn an_ignored_file_in_the_way_comes_back_with_undo() {
-    let world = World::new(|repo| repo.write("conf", "tracked"));
-    world.save("A");
-    world.repo.write(".gitignore", "conf\n");
-    world.repo.remove("conf");
-    world.repo.write("conf", "ignored edit");
-
-    world.restore("A");
-    assert_eq!(world.repo.read("conf"), "tracked");
-
-    world.step(Direction::Undo);
-    assert_eq!(world.repo.read("conf"), "ignored edit");
-}
-
-#[test]
-fn an_ignored_directory_in_the_way_comes_back_with_undo_file_by_file() {
-    let world = World::new(|repo| repo.write("build", "a file"));
-    world.save("A");
-    world.repo.remove("build");
-    world.repo.write(".gitignore", "build/\n");
-    world.repo.write("build/x/deep", "1");
-    world.repo.write("build/y", "2");
-    world.repo.symlink("build/ln", "y");
-    let before = world.files();
-
-    let outcome = world.restore("A");
-    assert_eq!((outcome.status, world.repo.read("build").as_str()), (RestoreStatus::Restored, "a file"));
-
-    world.step(Direction::Undo);
-    assert_eq!(world.files(), before);
-}
-
-#[test]
-fn an_ignored_file_where_a_directory_must_be_comes_back_with_undo() {
-    let world = World::new(|repo| repo.write("build/x", "1"));
-    world.save("A");
-    world.repo.remove("build");
-    world.repo.write(".gitignore", "build\n");
-    world.repo.write("build", "ignored");
-
-    world.restore("A");
-    assert_eq!(world.repo.read("build/x"), "1");
-
-    world.step(Direction::Undo);
-    assert_eq!(world.repo.read("build"), "ignored");
-}
-
-#[test]
-fn undo_takes_away_an_ignored_file_that_the_restore_created() {
-    let world = World::new(|repo| {
-        repo.write(".gitignore", "*.log\n");
-        repo.write("forced.log", "1");
-        repo.git(&["add", "-f", "."]);
-    });
-    world.save("A");
-    world.repo.git(&["rm", "-q", "-f", "forced.log"]);
-    let before = (world.files(), world.status());
-
-    world.restore("A");
-    assert_eq!(world.repo.read("forced.log"), "1");
-    world.step(Direction::Undo);
-    assert_eq!((world.files(), world.status()), before);
-
-    world.step(Direction::Redo);
-    world.repo.write("forced.log", "edited since");
-    world.step(Direction::Undo);
-    assert!(!world.repo.exists("forced.log"));
-    world.step(Direction::Redo);
-    assert_eq!(world.repo.read("forced.log"), "edited since", "nothing was lost on the way");
 }
 
 #[test]
@@ -436,196 +360,6 @@ fn the_directory_one_stands_in_stays() {
 }
 
 #[test]
-fn a_special_file_in_the_way_refuses_the_restore() {
-    let world = World::new(|repo| repo.write("p", "a file"));
-    world.save("A");
-    world.repo.remove("p");
-    assert!(std::process::Command::new("mkfifo").arg(world.repo.path("p")).status().unwrap().success());
-
-    assert_eq!(world.refused("A"), [BlockerCode::PathBlocked]);
-}
-
-#[test]
-fn a_nested_repository_in_the_way_refuses_the_restore_and_one_beside_stays() {
-    let world = World::new(|repo| repo.write("n/file", "1"));
-    world.save("A");
-    world.repo.remove("n");
-    world.repo.git(&["init", "-q", "n"]);
-    world.repo.write("n/work", "mine");
-
-    assert_eq!(world.refused("A"), [BlockerCode::WorktreeOverlap]);
-
-    std::fs::rename(world.repo.path("n"), world.repo.path("beside")).unwrap();
-    assert_eq!(world.restore("A").status, RestoreStatus::Restored);
-    assert_eq!(world.repo.read("beside/work"), "mine");
-}
-
-#[test]
-fn every_reason_to_refuse_is_given_at_once() {
-    let world = World::new(|_| {});
-    world.save("A");
-    world.repo.git(&["config", "checkpoint.restore.mainWorktree", "refuse"]);
-    world.repo.write("f", "2");
-    std::fs::write(world.repo.path(".git/MERGE_HEAD"), format!("{}\n", world.repo.id("HEAD"))).unwrap();
-    std::fs::write(world.repo.path(".git/index.lock"), "").unwrap();
-
-    let outcome = world.restore_with(RestoreRequest { consent: Consent::Missing, ..world.request("A") });
-
-    let codes: Vec<_> = outcome.blockers.iter().map(|blocker| blocker.code).collect();
-    use BlockerCode::{ConfirmationRequired, IndexLocked, MainWorktree, OperationInProgress};
-    assert_eq!(codes, [MainWorktree, IndexLocked, OperationInProgress, ConfirmationRequired]);
-    assert!(outcome.blockers.iter().all(|blocker| !blocker.hint.is_empty()));
-    assert_eq!(world.repo.read("f"), "2");
-    assert!(world.repo.exists(".git/index.lock"));
-}
-
-#[test]
-fn a_lock_that_goes_away_in_time_is_waited_for() {
-    let world = World::new(|_| {});
-    world.save("A");
-    world.repo.write("f", "2");
-    let lock = world.repo.path(".git/index.lock");
-    std::fs::write(&lock, "").unwrap();
-    let impatient = world.restore_with(RestoreRequest { wait: Some(Duration::from_millis(20)), ..world.request("A") });
-    assert_eq!((impatient.blockers[0].code, impatient.timed_out), (BlockerCode::IndexLocked, true));
-
-    let outcome = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            std::thread::sleep(Duration::from_millis(100));
-            std::fs::remove_file(&lock).unwrap();
-        });
-        world.restore_with(RestoreRequest { wait: Some(Duration::from_secs(20)), ..world.request("A") })
-    });
-
-    assert_eq!(outcome.status, RestoreStatus::Restored);
-}
-
-#[test]
-fn a_checkpoint_of_another_worktree_needs_to_be_allowed() {
-    let world = World::new(|_| {});
-    let linked = world.repo.outside("linked");
-    world.repo.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
-    let request = SaveRequest { name: Some("L".into()), allow_empty: true, ..SaveRequest::default() };
-    std::fs::write(linked.join("f"), "linked").unwrap();
-    save(&mut Context::open(&linked).unwrap(), &request).unwrap();
-
-    assert_eq!(world.refused("L"), [BlockerCode::OtherWorktree]);
-
-    let allow = vec![BlockerCode::OtherWorktree];
-    world.restore_with(RestoreRequest { allow, ..world.request("L") });
-    assert_eq!(world.repo.read("f"), "linked");
-    world.step(Direction::Undo);
-    world.repo.git(&["worktree", "remove", "--force", linked.to_str().unwrap()]);
-    assert_eq!(world.restore("L").status, RestoreStatus::Restored, "it belongs to no worktree any more");
-}
-
-#[test]
-fn unmerged_entries_refuse_the_restore() {
-    let world = World::new(|_| {});
-    world.save("A");
-    let id = world.repo.git(&["hash-object", "-w", "f"]);
-    let entries = format!("0 {} 0\tf\n100644 {id} 1\tf\n100644 {id} 2\tf\n100644 {id} 3\tf\n", "0".repeat(40));
-    std::fs::write(world.repo.outside("entries"), entries).unwrap();
-    let script = format!("git update-index --index-info < '{}'", world.repo.outside("entries").display());
-    assert!(world.repo.command(&world.repo.top()).args(["-c", &format!("alias.x=!{script}"), "x"]).status().unwrap().success());
-
-    assert_eq!(world.refused("A"), [BlockerCode::UnmergedIndex]);
-}
-
-#[test]
-fn a_failing_filter_is_found_before_anything_changes() {
-    let world = World::new(|repo| {
-        repo.write(".gitattributes", "*.sec filter=x\n");
-        repo.git(&["config", "filter.x.clean", "cat"]);
-        repo.git(&["config", "filter.x.smudge", "cat"]);
-        repo.git(&["config", "filter.x.required", "true"]);
-        repo.write("a.sec", "1");
-    });
-    world.save("A");
-    world.repo.write("a.sec", "2");
-    world.repo.write("f", "2");
-    world.repo.git(&["config", "filter.x.smudge", "false"]);
-
-    assert_eq!(world.refused("A"), [BlockerCode::FilterFailed]);
-
-    let outcome = world.restore_with(RestoreRequest { dry_run: true, ..world.request("A") });
-    assert_eq!(outcome.blockers[0].code, BlockerCode::FilterFailed);
-    assert!(outcome.blockers[0].message.contains("a.sec"));
-}
-
-#[test]
-fn contents_are_filtered_by_the_attributes_of_the_checkpoint() {
-    let world = World::new(|repo| {
-        repo.write(".gitattributes", "*.txt text eol=crlf\n");
-        repo.write("a.txt", "1\r\n");
-    });
-    world.save("A");
-    world.repo.remove(".gitattributes");
-    world.repo.write("a.txt", "2\n");
-
-    world.restore("A");
-
-    assert_eq!(world.repo.read("a.txt"), "1\r\n");
-    assert_eq!(world.step(Direction::Undo).status, RestoreStatus::Restored);
-    assert_eq!(world.repo.read("a.txt"), "2\n");
-}
-
-#[test]
-fn a_file_that_changes_while_the_restore_is_at_work_is_not_lost() {
-    let world = World::new(|repo| {
-        repo.write(".gitattributes", "*.sec filter=x\n");
-        repo.git(&["config", "filter.x.clean", "cat"]);
-        repo.write("a.sec", "1");
-        repo.write("z", "1");
-    });
-    world.save("A");
-    world.repo.write("a.sec", "2");
-    world.repo.write("f", "2");
-    world.repo.write("z", "2");
-    // The filter runs after the capture: someone at work in the worktree.
-    let script = format!("printf edited > '{}'; cat", world.repo.path("z").display());
-    world.repo.git(&["config", "filter.x.smudge", &script]);
-
-    let outcome = world.restore("A");
-
-    assert_eq!(outcome.status, RestoreStatus::Refused);
-    assert_eq!(outcome.blockers[0].code, BlockerCode::PathBlocked);
-    assert!(outcome.blockers[0].message.contains("`z`"), "{}", outcome.blockers[0].message);
-    assert_eq!((world.repo.read("z"), world.repo.read("f"), world.repo.read("a.sec")), ("edited".into(), "2".into(), "2".into()));
-}
-
-#[test]
-fn what_the_checkpoint_did_not_capture_stays() {
-    let world = World::new(|repo| repo.write("big", "0123456789"));
-    world.repo.git(&["config", "checkpoint.maxFileSize", "5"]);
-    let checkpoint = world.save("A");
-    assert_eq!(checkpoint.skipped.len(), 1);
-    world.repo.write("big", "1");
-    world.repo.write("late and large", "0123456789");
-
-    let outcome = world.restore("A");
-
-    assert_eq!(world.repo.read("big"), "1");
-    assert_eq!(world.repo.read("late and large"), "0123456789");
-    assert_eq!(outcome.kept[0].reason, KeepReason::NotCaptured);
-}
-
-#[test]
-fn a_large_file_in_the_way_comes_back_with_undo() {
-    let world = World::new(|repo| repo.write("big", "small"));
-    world.save("A");
-    world.repo.git(&["config", "checkpoint.maxFileSize", "5"]);
-    world.repo.remove("big");
-    world.repo.write("big", "0123456789");
-
-    assert_eq!(world.restore("A").status, RestoreStatus::Restored);
-    assert_eq!(world.repo.read("big"), "small");
-
-    world.step(Direction::Undo);
-    assert_eq!(world.repo.read("big"), "0123456789");
-}
-
-#[test]
 fn a_checkpoint_is_written_into_an_empty_directory_and_nothing_else_is_touched() {
     let world = World::new(every_kind);
     world.save("A");
@@ -641,36 +375,4 @@ fn a_checkpoint_is_written_into_an_empty_directory_and_nothing_else_is_touched()
     assert!(directory.join("ln").is_symlink());
     assert_eq!((world.files(), world.status()), before);
     assert!(restore_to(&world.context(), &world.request("A"), &directory).is_err(), "not empty any more");
-}
-
-#[test]
-fn git_reads_no_file_again_after_a_restore() {
-    let world = World::new(every_kind);
-    world.save("A");
-    change_every_kind(&world.repo);
-
-    world.restore("A");
-
-    let unproven = world.repo.git(&["diff-files", "--name-only"]);
-    assert_eq!(unproven, "announced\nstaged", "diff-files goes by stat data alone");
-}
-
-#[test]
-fn undo_brings_back_bytes_that_git_would_not_keep() {
-    let world = World::new(|_| {});
-    world.save("A");
-    world.repo.git(&["config", "core.autocrlf", "true"]);
-    world.repo.write("f", "unix\nand dos\r\n");
-    world.repo.write("new", "unix\n");
-    world.repo.write("secret", "s");
-    world.repo.chmod("secret", 0o600);
-    let before = world.files();
-
-    world.restore("A");
-    assert!(!world.repo.exists("new") && !world.repo.exists("secret"));
-    world.step(Direction::Undo);
-    assert_eq!(world.files(), before);
-    world.step(Direction::Redo);
-    world.step(Direction::Undo);
-    assert_eq!(world.files(), before);
 }
