@@ -16,7 +16,7 @@ use libdeflater::Decompressor;
 
 /// The packs of a repository; shared by all threads.
 #[derive(Default)]
-pub(super) struct PackList(OnceLock<Vec<Pack>>);
+pub(super) struct PackList(OnceLock<Option<Vec<Pack>>>);
 
 struct Pack {
     index: index::File,
@@ -30,8 +30,13 @@ const MOST_PACKS: usize = 50;
 const LARGEST: usize = 64 << 20;
 
 impl PackList {
-    fn get(&self, repo: &gix::Repository) -> &[Pack] {
-        self.0.get_or_init(|| open(repo).unwrap_or_default())
+    fn get(&self, repo: &gix::Repository) -> Option<&[Pack]> {
+        self.0.get_or_init(|| open(repo)).as_deref()
+    }
+
+    /// True if a pack has the object `id`; none if only the general reader can tell.
+    pub(super) fn contains(&self, repo: &gix::Repository, id: &oid) -> Option<bool> {
+        Some(self.get(repo)?.iter().any(|pack| pack.index.lookup(id).is_some()))
     }
 }
 
@@ -84,7 +89,7 @@ impl PackReader {
 
     /// The object `id`, if it is in one of the packs and nothing is unusual about it.
     pub(super) fn read(&mut self, list: &PackList, repo: &gix::Repository, id: &oid) -> Option<Found> {
-        let packs = list.get(repo);
+        let packs = list.get(repo)?;
         let order = (self.last_pack..packs.len()).chain(0..self.last_pack);
         let (number, offset) = order.into_iter().find_map(|number| Some((number, packs.get(number)?.offset(id)?)))?;
         self.last_pack = number;

@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use gix::ObjectId;
 use gix::objs::{Kind, encode::loose_header};
+use libdeflater::{CompressionLvl, Compressor};
 
 use crate::git::GitError;
 
@@ -85,9 +86,11 @@ pub(super) fn persist<T>(mut write: impl FnMut() -> Result<T, GitError>) -> Resu
 /// Writes an object from memory.
 pub(super) fn write(objects: &Path, id: &ObjectId, kind: Kind, data: &[u8]) -> Result<(), GitError> {
     let failed = |source| GitError::io("write an object to", objects, source);
-    let mut encoder = ZlibEncoder::new(Vec::with_capacity(data.len() / 2 + 64), Compression::fast());
-    encoder.write_all(&loose_header(kind, data.len() as u64)).and_then(|()| encoder.write_all(data)).map_err(failed)?;
-    let deflated = encoder.finish().map_err(failed)?;
+    let whole = [loose_header(kind, data.len() as u64).as_slice(), data].concat();
+    let mut compressor = Compressor::new(CompressionLvl::fastest());
+    let mut deflated = vec![0; compressor.zlib_compress_bound(whole.len())];
+    let len = compressor.zlib_compress(&whole, &mut deflated);
+    deflated.truncate(len.map_err(|source| GitError::other("compress an object", source))?);
     persist(|| {
         let temp = TempFile::create(objects, "tmp_obj_")?;
         (&temp.file).write_all(&deflated).map_err(failed)?;

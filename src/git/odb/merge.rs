@@ -10,13 +10,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::ZlibDecoder;
-use flate2::{Compress, Compression};
 use gix::ObjectId;
 use gix::odb::pack::{data, index, multi_index};
 
 use super::loose::{self, sync_directory};
 use super::pack::{self, Packed};
-use super::sink::pack_entry;
+use super::sink::Packer;
 use crate::git::GitError;
 
 /// A pack above this size in bytes stays as it is: rewriting it would cost more than it brings.
@@ -118,7 +117,7 @@ fn loose_object(objects: &Path, id: ObjectId) -> Option<Packed> {
     let (kind, size, header) = gix::objs::decode::loose_header(&bytes).ok()?;
     let content = bytes.get(header..).filter(|content| content.len() as u64 == size)?;
     let is_whole = gix::objs::compute_hash(id.kind(), kind, content).is_ok_and(|found| found == id);
-    is_whole.then(|| pack_entry(&mut Compress::new(Compression::fast(), true), id, kind, content).ok()).flatten()
+    is_whole.then(|| Packer::new().entry(id, kind, content).ok()).flatten()
 }
 
 /// The object that lies between its offset and `end`, if it is no delta and its checksum is right.

@@ -7,6 +7,7 @@ mod cruft;
 mod loose;
 mod merge;
 mod pack;
+mod present;
 mod sink;
 
 pub(crate) use loose::sync_directory;

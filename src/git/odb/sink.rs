@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use flate2::{Compress, Compression, FlushCompress, Status};
 use gix::ObjectId;
-use gix::objs::{Exists, Kind};
+use gix::objs::Kind;
+use libdeflater::{CompressionLvl, Compressor};
 
-use super::cruft::CruftPacks;
 use super::loose;
 use super::pack::{self, Packed};
+use super::present::Present;
 use crate::git::objects::Overlay;
 use crate::git::{GitError, Repo};
 
@@ -35,7 +35,7 @@ pub(crate) struct ObjectSink {
     keep: Keep,
     hash: gix::hash::Kind,
     directory: PathBuf,
-    cruft: OnceLock<CruftPacks>,
+    present: Present,
     state: Mutex<State>,
 }
 
@@ -54,13 +54,8 @@ struct State {
 
 impl ObjectSink {
     pub(crate) fn new(repo: &Repo, keep: Keep) -> ObjectSink {
-        ObjectSink {
-            keep,
-            hash: repo.hash_kind(),
-            directory: repo.common_dir().join("objects"),
-            cruft: OnceLock::new(),
-            state: Mutex::default(),
-        }
+        let (hash, directory) = (repo.hash_kind(), repo.common_dir().join("objects"));
+        ObjectSink { keep, hash, present: Present::new(&directory, hash), directory, state: Mutex::default() }
     }
 
     /// A way in for one thread.
@@ -68,7 +63,7 @@ impl ObjectSink {
         let mut repo = repo.clone();
         // A new object is usually not there: looking at the disk again for each of them would cost more than writing it.
         repo.objects.refresh_never();
-        ObjectWriter { sink: self, repo, deflate: Compress::new(Compression::fast(), true) }
+        ObjectWriter { sink: self, repo, packer: Packer::new() }
     }
 
     /// The objects that can be read from memory only: all of them with [`Keep::Memory`], else the trees.
@@ -92,8 +87,8 @@ impl ObjectSink {
             state.loose = raw;
             return Ok(());
         }
-        let mut deflate = Compress::new(Compression::fast(), true);
-        let raw = raw.into_iter().map(|(id, kind, data)| pack_entry(&mut deflate, id, kind, &data));
+        let mut packer = Packer::new();
+        let raw = raw.into_iter().map(|(id, kind, data)| packer.entry(id, kind, &data));
         let raw = raw.collect::<Result<Vec<_>, _>>()?;
         self.write_pack(&raw.into_iter().chain(packed).collect::<Vec<_>>())
     }
@@ -140,7 +135,7 @@ impl Drop for ObjectSink {
 pub(crate) struct ObjectWriter<'a> {
     sink: &'a ObjectSink,
     repo: gix::Repository,
-    deflate: Compress,
+    packer: Packer,
 }
 
 impl ObjectWriter<'_> {
@@ -148,10 +143,15 @@ impl ObjectWriter<'_> {
     pub(crate) fn add(&mut self, kind: Kind, data: &[u8]) -> Result<ObjectId, GitError> {
         let id =
             gix::objs::compute_hash(self.sink.hash, kind, data).map_err(|source| GitError::other("hash an object", source))?;
-        if !self.sink.state().known.insert(id) || self.is_there(&id) {
+        let in_memory = self.sink.keep == Keep::Memory;
+        if !self.sink.state().known.insert(id) {
             return Ok(id);
         }
-        let in_memory = self.sink.keep == Keep::Memory;
+        let (present, repo) = (&self.sink.present, &self.repo);
+        let is_there = if in_memory { present.has(repo, &id) } else { present.has_for_long(repo, &id) };
+        if is_there {
+            return Ok(id);
+        }
         if in_memory || kind == Kind::Tree {
             self.sink.state().overlay.insert(id, (kind, data.to_owned()));
         }
@@ -165,7 +165,7 @@ impl ObjectWriter<'_> {
                 return Ok(id);
             }
         }
-        let entry = pack_entry(&mut self.deflate, id, kind, data)?;
+        let entry = self.packer.entry(id, kind, data)?;
         let full = {
             let mut state = self.sink.state();
             state.bytes += entry.deflated.len();
@@ -192,40 +192,29 @@ impl ObjectWriter<'_> {
             }
         }
     }
-
-    /// True if the repository has the object already. A loose one is made young again, as git does, so that a `git gc`
-    /// running now does not prune it before the checkpoint's ref holds it (`object-file.c:freshen_loose_object`).
-    fn is_there(&self, id: &ObjectId) -> bool {
-        if !self.repo.objects.exists(id) {
-            return false;
-        }
-        if self.sink.keep == Keep::Memory {
-            return true;
-        }
-        match std::fs::File::open(loose::path(&self.sink.directory, id)) {
-            Ok(file) => file.set_modified(std::time::SystemTime::now()).is_ok(),
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => false,
-            Err(_) => {
-                let cruft = self.sink.cruft.get_or_init(|| CruftPacks::find(&self.sink.directory, self.sink.hash));
-                !cruft.contains(id)
-            }
-        }
-    }
 }
 
-/// Compresses an object for a pack.
-pub(super) fn pack_entry(deflate: &mut Compress, id: ObjectId, kind: Kind, data: &[u8]) -> Result<Packed, GitError> {
-    deflate.reset();
-    let mut deflated = Vec::with_capacity(data.len() / 2 + 64);
-    loop {
-        let consumed = usize::try_from(deflate.total_in()).unwrap_or(data.len());
-        let status = deflate.compress_vec(&data[consumed..], &mut deflated, FlushCompress::Finish);
-        match status.map_err(|source| GitError::other("compress an object", source))? {
-            Status::StreamEnd => break,
-            Status::Ok | Status::BufError => deflated.reserve(deflated.capacity().max(64)),
-        }
+/// Compresses objects for a pack, one after the other.
+pub(super) struct Packer {
+    compressor: Compressor,
+    buffer: Vec<u8>,
+}
+
+impl Packer {
+    pub(super) fn new() -> Packer {
+        // As fast as can be: what is kept for long is compressed better by git's own maintenance.
+        Packer { compressor: Compressor::new(CompressionLvl::fastest()), buffer: Vec::new() }
     }
-    Ok(Packed { id, kind, size: data.len() as u64, deflated })
+
+    pub(super) fn entry(&mut self, id: ObjectId, kind: Kind, data: &[u8]) -> Result<Packed, GitError> {
+        let most = self.compressor.zlib_compress_bound(data.len());
+        if self.buffer.len() < most {
+            self.buffer.resize(most, 0);
+        }
+        let deflated = self.compressor.zlib_compress(data, &mut self.buffer);
+        let len = deflated.map_err(|source| GitError::other("compress an object", source))?;
+        Ok(Packed { id, kind, size: data.len() as u64, deflated: self.buffer[..len].to_vec() })
+    }
 }
 
 #[cfg(test)]
