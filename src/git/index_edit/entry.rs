@@ -38,9 +38,15 @@ impl Version {
 }
 
 /// The stat data of an entry: ten big-endian numbers, among them the mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatData {
-    fields: [u32; 10],
+    bytes: [u8; STAT_LEN],
+}
+
+impl Default for StatData {
+    fn default() -> Self {
+        StatData { bytes: [0; STAT_LEN] }
+    }
 }
 
 impl StatData {
@@ -63,29 +69,31 @@ impl StatData {
             stat.st_gid,
             stat.st_size as u32,
         ];
-        StatData { fields }
+        StatData::from_fields(fields)
     }
 
     pub(super) fn from_fields(fields: [u32; 10]) -> StatData {
-        StatData { fields }
+        let mut data = StatData::default();
+        fields.iter().enumerate().for_each(|(place, value)| data.set(place, *value));
+        data
+    }
+
+    fn get(&self, place: usize) -> u32 {
+        number(&self.bytes[4 * place..])
+    }
+
+    fn set(&mut self, place: usize, value: u32) {
+        self.bytes[4 * place..][..4].copy_from_slice(&value.to_be_bytes());
     }
 
     pub(super) fn with_mode(mut self, mode: u32) -> StatData {
-        self.fields[Self::MODE] = mode;
+        self.set(Self::MODE, mode);
         self
     }
 
     /// Makes git compare the file's content the next time (`read-cache.c:ce_smudge_racily_clean_entry`).
     pub(super) fn forget_size(&mut self) {
-        self.fields[Self::SIZE] = 0;
-    }
-
-    fn read(bytes: &[u8]) -> StatData {
-        let mut fields = [0; 10];
-        for (field, chunk) in fields.iter_mut().zip(bytes.chunks_exact(4)) {
-            *field = u32::from_be_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]);
-        }
-        StatData { fields }
+        self.set(Self::SIZE, 0);
     }
 }
 
@@ -97,11 +105,13 @@ pub(super) struct Entry<'a> {
     pub(super) path: &'a BStr,
     flags: u16,
     extended: u16,
+    /// All of it as it was read; empty if that depends on the entry before.
+    raw: &'a [u8],
 }
 
 impl<'a> Entry<'a> {
     pub(super) fn new(path: &'a BStr) -> Entry<'a> {
-        Entry { stat: StatData::default(), id: &[], path, flags: 0, extended: 0 }
+        Entry { stat: StatData::default(), id: &[], path, flags: 0, extended: 0, raw: &[] }
     }
 
     pub(super) fn id(&self) -> ObjectId {
@@ -109,7 +119,7 @@ impl<'a> Entry<'a> {
     }
 
     pub(super) fn mode(&self) -> u32 {
-        self.stat.fields[StatData::MODE]
+        self.stat.get(StatData::MODE)
     }
 
     pub(super) fn stage(&self) -> u16 {
@@ -158,7 +168,7 @@ impl<'a> Entry<'a> {
     /// True if the file was changed in the second that the index was written in, or later.
     pub(super) fn is_as_young_as(&self, index_modified_s: i64) -> bool {
         let is_file = self.mode() & 0o170_000 == 0o100_000 || self.mode() & 0o170_000 == 0o120_000;
-        let seconds = self.stat.fields[StatData::MTIME_S];
+        let seconds = self.stat.get(StatData::MTIME_S);
         is_file && seconds != 0 && i64::from(seconds) >= index_modified_s
     }
 }
@@ -202,26 +212,41 @@ impl<'a> Entries<'a> {
         self.left -= 1;
         let start = self.at;
         let bytes = self.bytes;
-        let stat = StatData::read(self.take(STAT_LEN)?);
+        let mut stat = StatData::default();
+        stat.bytes.copy_from_slice(self.take(STAT_LEN)?);
         let hash_len = self.hash_len;
         let id = self.take(hash_len)?;
-        let flags = short(self.take(2)?);
-        let extended = if flags & EXTENDED != 0 && self.version != Version::V2 { short(self.take(2)?) } else { 0 };
-        let strip = if self.version == Version::V4 { self.take_varint()? } else { self.path.len() };
-        let name_end = bytes[self.at..self.end].find_byte(0).ok_or_else(|| malformed("a path does not end"))?;
-        let name = self.take(name_end)?;
+        let all_flags = short(self.take(2)?);
+        let extended = if all_flags & EXTENDED != 0 && self.version != Version::V2 { short(self.take(2)?) } else { 0 };
+        let flags = all_flags & (ASSUME_UNCHANGED | STAGE);
+        if self.version == Version::V4 {
+            self.take_rest_of_path()?;
+            return Ok(Some(Entry { stat, id, path: self.path.as_bstr(), flags, extended, raw: &[] }));
+        }
+        let path = match all_flags & NAME_LEN {
+            NAME_LEN => self.take_to_zero()?,
+            len => self.take(usize::from(len))?,
+        };
+        self.at = start + padded(self.at - start);
+        let raw = bytes[..self.end].get(start..self.at).ok_or_else(|| malformed("it is cut off"))?;
+        Ok(Some(Entry { stat, id, path: path.as_bstr(), flags, extended, raw }))
+    }
+
+    /// A path of version 4: how much of the one before it goes, and what comes in its place.
+    fn take_rest_of_path(&mut self) -> Result<(), GitError> {
+        let strip = self.take_varint()?;
         let kept = self.path.len().checked_sub(strip).ok_or_else(|| malformed("a path takes back more than there is"))?;
+        let name = self.take_to_zero()?;
         self.path.truncate(kept);
         self.path.extend_from_slice(name);
-        self.at = match self.version {
-            Version::V4 => self.at + 1,
-            Version::V2 | Version::V3 => start + padded(self.at - start),
-        };
-        if self.at > self.end {
-            return Err(malformed("it is cut off"));
-        }
-        let flags = flags & (ASSUME_UNCHANGED | STAGE);
-        Ok(Some(Entry { stat, id, path: self.path.as_bstr(), flags, extended }))
+        self.at += 1;
+        Ok(())
+    }
+
+    /// What there is before the next zero byte.
+    fn take_to_zero(&mut self) -> Result<&'a [u8], GitError> {
+        let len = self.bytes[self.at..self.end].find_byte(0).ok_or_else(|| malformed("a path does not end"))?;
+        self.take(len)
     }
 
     /// What follows the entries: the extensions, without the trailing hash. Only after the last entry.
@@ -271,9 +296,7 @@ impl Writer {
     pub(super) fn push(&mut self, entry: &Entry<'_>) {
         let start = self.out.len();
         self.count += 1;
-        for field in entry.stat.fields {
-            self.out.extend_from_slice(&field.to_be_bytes());
-        }
+        self.out.extend_from_slice(&entry.stat.bytes);
         self.out.extend_from_slice(entry.id);
         let name_len = u16::try_from(entry.path.len()).unwrap_or(NAME_LEN).min(NAME_LEN);
         let extended = if entry.extended == 0 { 0 } else { EXTENDED };
@@ -294,6 +317,16 @@ impl Writer {
             let len = self.out.len() - start;
             self.out.resize(start + padded(len), 0);
         }
+    }
+
+    /// Writes an entry that was read and not changed.
+    pub(super) fn copy(&mut self, entry: &Entry<'_>) {
+        if self.version == Version::V4 || entry.raw.is_empty() {
+            return self.push(entry);
+        }
+        self.count += 1;
+        self.has_extended |= entry.extended != 0;
+        self.out.extend_from_slice(entry.raw);
     }
 
     /// The whole index: entries, `extensions`, and the trailing hash or zeros in its place.

@@ -128,12 +128,11 @@ impl Edits {
                     entry.stat.forget_size();
                     writer.push(&entry);
                 }
-                None => {
-                    if entry.is_as_young_as(source.modified_s) && !is_current(entry.path, &entry.id(), entry.mode()) {
-                        entry.stat.forget_size();
-                    }
+                None if entry.is_as_young_as(source.modified_s) && !is_current(entry.path, &entry.id(), entry.mode()) => {
+                    entry.stat.forget_size();
                     writer.push(&entry);
                 }
+                None => writer.copy(&entry),
             }
         }
         for (path, edit) in edits {

@@ -144,12 +144,12 @@ pub fn edits(
 /// What the capture before the restore saw at a path.
 pub type Seen<'a> = dyn Fn(&BStr) -> Option<Entry> + 'a;
 
-/// The bytes of the new index; none if it is to stay as it is.
+/// The bytes of the index that follows from `source`, the edits and the files that `ops` wrote; none if it is to stay as it is.
 pub(super) fn bytes(
     repo: &Repo,
     objects: &Objects,
-    edits: &[IndexEdit],
-    ops: &[Op],
+    source: &Source,
+    (edits, ops): (&[IndexEdit], &[Op]),
     seen: &Seen<'_>,
 ) -> Result<Option<Vec<u8>>, GitError> {
     let top = Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))?;
@@ -173,8 +173,7 @@ pub(super) fn bytes(
     if wanted.is_empty() {
         return Ok(None);
     }
-    let source = Source::read(&repo.index_path(), repo.hash_kind())?;
-    wanted.apply(&source, objects, &mut |path, id, _| files.content(path).is_some_and(|known| known.as_ref() == id)).map(Some)
+    wanted.apply(source, objects, &mut |path, id, _| files.content(path).is_some_and(|known| known.as_ref() == id)).map(Some)
 }
 
 /// The files of the worktree, as far as their content is known.

@@ -3,6 +3,7 @@
 //! It is made as a second name of a file of ours, so that it can be told from anyone else's by its inode, also by a process that
 //! comes after this one died. A lock that is not ours is never removed.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::journal::Journal;
+use crate::git::index_edit::Source;
 use crate::git::{GitError, Repo};
 use crate::sys::fault;
 
@@ -20,6 +22,7 @@ pub(super) struct IndexLock {
     file: File,
     inode: u64,
     held: bool,
+    source: OnceCell<Source>,
 }
 
 /// How taking the lock ended.
@@ -47,7 +50,7 @@ impl IndexLock {
             let _ = file.set_permissions(std::fs::Permissions::from_mode(index.mode() & 0o777));
         }
         let inode = file.metadata().map_err(failed)?.ino();
-        Ok(IndexLock { lock: Self::path(repo), own, file, inode, held: false })
+        Ok(IndexLock { lock: Self::path(repo), own, file, inode, held: false, source: OnceCell::new() })
     }
 
     /// The inode by which the lock is known.
@@ -82,6 +85,15 @@ impl IndexLock {
 
     fn is_ours(&self) -> bool {
         self.lock.symlink_metadata().is_ok_and(|found| found.ino() == self.inode)
+    }
+
+    /// The index as it is while the lock is held; read once.
+    pub(super) fn source(&self, repo: &Repo) -> Result<&Source, GitError> {
+        if let Some(source) = self.source.get() {
+            return Ok(source);
+        }
+        let source = Source::read(&repo.index_path(), repo.hash_kind())?;
+        Ok(self.source.get_or_init(|| source))
     }
 
     /// Writes `bytes` into the lock and makes it the index.

@@ -62,8 +62,11 @@ impl Marks {
 
 /// Keeps what the index notes of the paths that `ops` and `edits` are about, in `folder`; also of those that are in the place of
 /// such a path, above or below it.
-pub(super) fn gather(repo: &Repo, ops: &[Op], edits: &[IndexEdit], folder: &Path) -> Result<(), GitError> {
-    let marked = Source::read(&repo.index_path(), repo.hash_kind())?.marked()?;
+pub(super) fn gather(repo: &Repo, index: &Source, ops: &[Op], edits: &[IndexEdit], folder: &Path) -> Result<(), GitError> {
+    let marked = index.marked()?;
+    if marked.is_empty() {
+        return Ok(());
+    }
     let mut about: BTreeSet<&BStr> = ops.iter().map(|op| op.path.as_bstr()).chain(edits.iter().map(IndexEdit::path)).collect();
     let in_place_of = |path: &&BStr| ancestors(path).any(|above| about.contains(above)) || has_below(&about, path);
     let others: Vec<&BStr> = marked.keys().map(|path| path.as_bstr()).filter(in_place_of).collect();

@@ -186,8 +186,8 @@ impl Session {
         journal.attributes = self.attributes;
         keep_old_index(repo, &journal.folder(repo)).map_err(unchanged)?;
         originals::publish(repo, &journal.folder(repo), &journal.purpose.pre_restore).map_err(unchanged)?;
-        marks::gather(repo, &journal.ops, journal.index.as_deref().unwrap_or_default(), &journal.folder(repo))
-            .map_err(unchanged)?;
+        let (source, edits) = (self.lock.source(repo).map_err(unchanged)?, journal.index.as_deref().unwrap_or_default());
+        marks::gather(repo, source, &journal.ops, edits, &journal.folder(repo)).map_err(unchanged)?;
         journal.write(repo).map_err(unchanged)?;
         self.parts.kept = true;
         let result = change(repo, objects, &self.parts, Some(self.lock), seen);
@@ -220,7 +220,8 @@ pub(super) fn change(
     }
     let Some(lock) = lock.filter(|_| !parts.index_left) else { return Ok((verified, false)) };
     let Some(edits) = &parts.journal.index else { return Ok((verified, false)) };
-    let bytes = index::bytes(repo, objects, edits, ops, seen).map_err(Stopped::Failed)?;
+    let source = lock.source(repo).map_err(Stopped::Failed)?;
+    let bytes = index::bytes(repo, objects, source, (edits, ops), seen).map_err(Stopped::Failed)?;
     let Some(bytes) = bytes else { return Ok((verified, false)) };
     lock.publish(repo, &bytes).map_err(Stopped::Failed)?;
     Ok((verified, true))
