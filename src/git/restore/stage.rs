@@ -3,14 +3,17 @@
 //! A missing object, a failing filter or a full disk is found here, where nothing has to be taken back.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::{ObjectId, oid};
-use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, fchmod, fchown, fstat, openat, statat, symlinkat};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fchmod, fchown, fstat, openat, statat, symlinkat};
 use serde::{Deserialize, Serialize};
 
 use super::area::{Areas, nearest_directory};
@@ -19,6 +22,7 @@ use super::identity::Identity;
 use super::op::{NewFile, Op};
 use super::originals::{Exact, Originals};
 use super::plan::Obstacle;
+use super::swap::At;
 use crate::git::filter::Filters;
 use crate::git::{GitError, Objects, Repo, index};
 use crate::sys::fault;
@@ -91,7 +95,7 @@ impl Stager<'_> {
             Attributes::Target => Filters::of_tree(self.repo, objects, &self.tree, ops.iter().map(|op| op.path.as_bstr()))?,
         };
         let top = Top::open(self.repo.top()).map_err(|source| GitError::io("open", self.repo.top(), source))?;
-        let mut groups = Groups::new(&top);
+        let mut births = Births::new(&top);
         let target = match self.sink {
             Sink::InPlace(directory) => Some(Top::open(directory).map_err(|source| GitError::io("open", directory, source))?),
             Sink::Areas(_) | Sink::Nowhere => None,
@@ -117,10 +121,12 @@ impl Stager<'_> {
             };
             new.content = Some(if content.filtered { hash_blob(objects.hash_kind(), content.bytes)? } else { new.id });
             let path = op.path.as_bstr();
-            let write = |folder: BorrowedFd<'_>, name: &[u8], group| write(folder, name, new, &content, symlinks, group);
+            let write = |at: At<'_>, birth: &Birth| write(at, new, &content, symlinks, birth);
             let written = match (self.sink, &target) {
-                (Sink::Areas(areas), _) => write(areas.folder_of(op.area), slot.as_bytes(), groups.of(path)),
-                (_, Some(target)) => target.parent(path).and_then(|(parent, name)| write(parent.as_fd(), name, Group::AsMade)),
+                (Sink::Areas(areas), _) => write(At { dir: areas.folder_of(op.area), name: slot.as_bytes() }, &births.of(path)),
+                (_, Some(target)) => target.parent(path).and_then(|(parent, name)| {
+                    write(At { dir: parent.as_fd(), name }, &Birth { directory: None, group: Group::AsMade })
+                }),
                 (_, None) => continue,
             };
             let stat = written.map_err(|source| GitError::io("write the content of", self.full(path), source))?;
@@ -172,29 +178,28 @@ pub(super) fn hash_blob(kind: gix::hash::Kind, bytes: &[u8]) -> Result<ObjectId,
     gix::objs::compute_hash(kind, gix::objs::Kind::Blob, bytes).map_err(|source| GitError::other("hash a file", source))
 }
 
-fn write(
-    folder: BorrowedFd<'_>,
-    name: &[u8],
-    new: &NewFile,
-    content: &Content<'_>,
-    symlinks: bool,
-    group: Group,
-) -> std::io::Result<Stat> {
+fn write(at: At<'_>, new: &NewFile, content: &Content<'_>, symlinks: bool, birth: &Birth) -> std::io::Result<Stat> {
     fault::point()?;
     if new.is_link() && symlinks {
-        symlinkat(content.bytes, folder, name)?;
-        return Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?);
+        symlinkat(content.bytes, at.dir, at.name)?;
+        return Ok(statat(at.dir, at.name, AtFlags::SYMLINK_NOFOLLOW)?);
     }
     // The process's umask applies, as it does to files that git writes.
-    let mode = if new.is_executable() { 0o777 } else { 0o666 };
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = std::fs::File::from(openat(folder, name, flags, Mode::from_raw_mode(mode))?);
-    file.write_all(content.bytes)?;
+    let mode = Mode::from_raw_mode(if new.is_executable() { 0o777 } else { 0o666 });
+    let file = match birth.directory.as_deref().and_then(|directory| written_unnamed(directory, at, mode, content.bytes)) {
+        Some(file) => file,
+        None => {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let mut file = File::from(openat(at.dir, at.name, flags, mode)?);
+            file.write_all(content.bytes)?;
+            file
+        }
+    };
     if let Some(exact) = content.mode {
         fchmod(&file, Mode::from_raw_mode(exact))?;
     }
     let stat = fstat(&file)?;
-    let wanted = match group {
+    let wanted = match birth.group {
         Group::AsMade => return Ok(stat),
         Group::OfProcess => rustix::process::getegid().as_raw(),
         Group::Of(group) => group,
@@ -203,6 +208,30 @@ fn write(
         return Ok(fstat(&file)?);
     }
     Ok(stat)
+}
+
+/// Makes a file without a name in `directory`, so that it is one of the directory's in what a file system hands on to new files
+/// (access control lists, the place on the disk), and names it only then. None where that does not work.
+#[cfg(target_os = "linux")]
+fn written_unnamed(directory: &OwnedFd, at: At<'_>, mode: Mode, bytes: &[u8]) -> Option<File> {
+    use rustix::fs::linkat;
+    let mut file = File::from(openat(directory, ".", OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC, mode).ok()?);
+    file.write_all(bytes).ok()?;
+    let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+    linkat(CWD, path, at.dir, at.name, AtFlags::SYMLINK_FOLLOW).ok()?;
+    Some(file)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn written_unnamed(_: &OwnedFd, _: At<'_>, _: Mode, _: &[u8]) -> Option<File> {
+    None
+}
+
+/// What a new file has from the directory that it is for.
+struct Birth {
+    /// The directory; none if the file is made where it is written.
+    directory: Option<Rc<OwnedFd>>,
+    group: Group,
 }
 
 /// The group that a file is to have.
@@ -216,28 +245,30 @@ enum Group {
     Of(u32),
 }
 
-/// Groups that directories hand on to the files made in them (`S_ISGID`, inode(7)); a renamed file gets none by itself.
-struct Groups<'a> {
+/// What directories hand on to the files made in them, or the nearest that is there yet. A renamed file gets nothing by itself,
+/// so also not the group (`S_ISGID`, inode(7)).
+struct Births<'a> {
     top: &'a Top,
-    known: HashMap<BString, Group>,
+    known: HashMap<BString, (BString, Group)>,
 }
 
-impl<'a> Groups<'a> {
-    fn new(top: &'a Top) -> Groups<'a> {
-        Groups { top, known: HashMap::new() }
+impl<'a> Births<'a> {
+    fn new(top: &'a Top) -> Births<'a> {
+        Births { top, known: HashMap::new() }
     }
 
-    fn of(&mut self, path: &BStr) -> Group {
+    fn of(&mut self, path: &BStr) -> Birth {
         let parent = super::dirs::split(path).0;
-        if let Some(group) = self.known.get(parent) {
-            return *group;
+        if let Some((directory, group)) = self.known.get(parent) {
+            return Birth { directory: self.top.directory(directory.as_bstr()).ok(), group: *group };
         }
-        let directory = nearest_directory(self.top, path);
-        let stat = self.top.directory(directory.as_bstr()).ok().and_then(|handle| fstat(handle.as_fd()).ok());
-        let group = stat.filter(|stat| Mode::from_raw_mode(stat.st_mode).contains(Mode::SGID));
-        let group = group.map_or(Group::OfProcess, |stat| Group::Of(stat.st_gid));
-        self.known.insert(parent.to_owned(), group);
-        group
+        let nearest = nearest_directory(self.top, path);
+        let directory = self.top.directory(nearest.as_bstr()).ok();
+        let stat = directory.as_deref().and_then(|handle| fstat(handle).ok());
+        let stat = stat.filter(|stat| Mode::from_raw_mode(stat.st_mode).contains(Mode::SGID));
+        let group = stat.map_or(Group::OfProcess, |stat| Group::Of(stat.st_gid));
+        self.known.insert(parent.to_owned(), (nearest, group));
+        Birth { directory, group }
     }
 }
 
