@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Mode, Stat};
-use gix::objs::TreeRefIter;
 use gix::oid;
 use gix::worktree::stack::state::ignore::Source;
 
+use super::index::join;
 use super::rule_files::{Gathered, RuleFiles};
+use super::tree_path::TreePaths;
 use super::{GitError, Objects, Repo, os_path};
 
 /// Answers whether a path is ignored. Each thread takes its own.
@@ -70,33 +71,13 @@ pub(super) fn files_above<'a>(
         directories.extend(path.find_iter("/").map(|at| path[..at].to_owned()));
     }
     let mut index = gix::index::State::new(objects.hash_kind());
+    let mut in_tree = TreePaths::new(objects, tree);
     for directory in &directories {
-        if let Some(id) = find_file(objects, tree, directory.as_ref(), name)? {
-            let mut path = directory.clone();
-            if !path.is_empty() {
-                path.push(b'/');
-            }
-            path.extend_from_slice(name);
-            index.dangerously_push_entry(Stat::default(), id, Flags::empty(), Mode::FILE, path.as_ref());
+        let path = join(directory.as_bstr(), name.as_bstr());
+        if let Some(file) = in_tree.entry(path.as_bstr())?.filter(|side| side.mode.is_blob()) {
+            index.dangerously_push_entry(Stat::default(), file.id, Flags::empty(), Mode::FILE, path.as_bstr());
         }
     }
     index.sort_entries();
     Ok(index)
-}
-
-/// The id of `<directory>/<file>` in `tree`, if it is a file there.
-fn find_file(objects: &Objects, tree: &oid, directory: &BStr, file: &[u8]) -> Result<Option<gix::ObjectId>, GitError> {
-    let mut current = tree.to_owned();
-    let mut data = Vec::new();
-    for name in directory.split_str("/").filter(|name| !name.is_empty()) {
-        objects.read(&current, &mut data)?;
-        let mut entries = TreeRefIter::from_bytes(&data, objects.hash_kind()).filter_map(Result::ok);
-        match entries.find(|entry| entry.filename == name) {
-            Some(entry) if entry.mode.is_tree() => current = entry.oid.to_owned(),
-            _ => return Ok(None),
-        }
-    }
-    objects.read(&current, &mut data)?;
-    let mut entries = TreeRefIter::from_bytes(&data, objects.hash_kind()).filter_map(Result::ok);
-    Ok(entries.find(|entry| entry.filename == file && entry.mode.is_blob()).map(|entry| entry.oid.to_owned()))
 }

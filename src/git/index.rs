@@ -187,6 +187,9 @@ pub(crate) fn write_tree(state: &gix::index::State, objects: &mut ObjectWriter<'
     if is_unmerged(state) {
         return Ok(None);
     }
+    if let Some(tree) = state.tree().filter(|tree| tree.num_entries.is_some()) {
+        return Ok(Some(tree.id));
+    }
     let known = known_trees(state);
     let entries = state.entries();
     let (tree, _) = write_directory(state, entries, BStr::new(""), &known, objects)?;

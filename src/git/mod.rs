@@ -32,6 +32,7 @@ pub mod stat;
 mod terminal;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tree_path;
 
 pub use config::{Config, MainWorktree, parse_duration};
 pub use date::parse_date;

@@ -10,6 +10,7 @@ use super::plan::{KeepReason, Obstacle, Planner, Target, Write, is_in, side_of};
 use crate::git::diff::Side;
 use crate::git::ignore::Ignore;
 use crate::git::index_edit::Source;
+use crate::git::snapshot::rules_not_checked_out;
 use crate::git::sparse::Sparse;
 use crate::git::{GitError, Objects, index};
 use crate::model::{SkipReason, Skipped};
@@ -163,8 +164,11 @@ fn keep_ignored(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -
     if planner.deletes.is_empty() {
         return Ok(());
     }
-    let state = index::load(planner.repo, objects)?;
-    let mut now = Ignore::worktree(planner.repo, &state)?;
+    let rules = match planner.now.index_has_rules {
+        true => rules_not_checked_out(&index::load(planner.repo, objects)?),
+        false => gix::index::State::new(objects.hash_kind()),
+    };
+    let mut now = Ignore::worktree(planner.repo, &rules)?;
     let mut then = Ignore::of_tree(planner.repo, objects, &target.tree, planner.deletes.iter().map(|path| path.as_bstr()))?;
     let deletes = std::mem::take(&mut planner.deletes);
     for path in deletes {

@@ -22,6 +22,7 @@ use super::marks::Marks;
 use super::op::{NewFile, Op, OpKind};
 use crate::git::diff::{Change, Side, tree_changes};
 use crate::git::path_names::PathNames;
+use crate::git::tree_path::TreePaths;
 use crate::git::{GitError, Objects, Repo};
 use crate::model::Skipped;
 
@@ -33,6 +34,8 @@ pub struct Now<'a> {
     pub index_tree: Option<ObjectId>,
     /// What the capture left out.
     pub skipped: &'a [Skipped],
+    /// The index may have rule files that are not on disk.
+    pub index_has_rules: bool,
     /// What the capture saw at a path; none if there is no file.
     pub seen: &'a Seen<'a>,
 }
@@ -349,28 +352,10 @@ pub(super) fn file_type(stat: &Stat) -> FileType {
 
 /// The side that `tree` has at `path`, if it has a file there.
 pub(super) fn side_of(objects: &Objects, tree: &oid, path: &BStr) -> Result<Option<Side>, GitError> {
-    Ok(entry_of(objects, tree, path)?.filter(|side| !side.mode.is_tree()))
+    Ok(TreePaths::new(objects, tree).entry(path)?.filter(|side| !side.mode.is_tree()))
 }
 
 /// True if `tree` has a file or a directory at `path`.
 pub(super) fn is_in(objects: &Objects, tree: &oid, path: &BStr) -> Result<bool, GitError> {
-    Ok(entry_of(objects, tree, path)?.is_some())
-}
-
-fn entry_of(objects: &Objects, tree: &oid, path: &BStr) -> Result<Option<Side>, GitError> {
-    let mut current = tree.to_owned();
-    let mut data = Vec::new();
-    let mut names = path.split_str("/").peekable();
-    while let Some(name) = names.next() {
-        objects.read(&current, &mut data)?;
-        let entries = gix::objs::TreeRefIter::from_bytes(&data, objects.hash_kind());
-        let Some(entry) = entries.filter_map(Result::ok).find(|entry| entry.filename == name) else { return Ok(None) };
-        let side = Side { mode: entry.mode, id: entry.oid.to_owned() };
-        match (names.peek(), side.mode.is_tree()) {
-            (None, _) => return Ok(Some(side)),
-            (Some(_), true) => current = side.id,
-            (Some(_), false) => return Ok(None),
-        }
-    }
-    Ok(None)
+    Ok(TreePaths::new(objects, tree).entry(path)?.is_some())
 }

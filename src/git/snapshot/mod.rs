@@ -8,6 +8,7 @@ mod build;
 mod exclude;
 mod judge;
 mod nested;
+mod reconcile;
 mod resolve;
 mod rules;
 mod seed;
@@ -28,6 +29,7 @@ use gix::objs::tree::EntryMode;
 use self::build::Builder;
 pub(crate) use self::nested::is_repository;
 use self::resolve::Shared;
+pub(crate) use self::resolve::rules_not_checked_out;
 use self::stat_cache::{Header, INDEX_STAT, StatCache};
 use self::walk::Walk;
 use super::beneath::open_top;
@@ -115,9 +117,7 @@ impl Taker<'_> {
             other => {
                 let state = lazy.get()?;
                 let stamp = other.as_ref().map_or(self.stamp_ns, |(_, header)| header.stamp_ns);
-                let modes = repo.gix().config_snapshot().boolean("core.fileMode").unwrap_or(true);
-                let trust = seed::Trust { stats: repo.config().stat_cache, modes };
-                let seeded = seed::seed(other.as_ref().map(|(cache, _)| cache), &state, &self.header(None, Vec::new()), trust);
+                let seeded = self.seed(other.map(|(cache, _)| cache), &state);
                 lazy = LazyIndex::ready(repo, state);
                 (seeded, stamp, None)
             }
@@ -181,6 +181,15 @@ impl Taker<'_> {
         }))
     }
 
+    /// What is known by the cache and the index.
+    fn seed(&self, cache: Option<StatCache>, state: &gix::index::State) -> StatCache {
+        let modes = self.repo.gix().config_snapshot().boolean("core.fileMode").unwrap_or(true);
+        let trust = seed::Trust { stats: self.repo.config().stat_cache, modes };
+        let proof = seed::IndexProof::new(state, trust, cache.is_some());
+        let header = self.header(None, Vec::new());
+        seed::seed(cache, state, &header, &proof)
+    }
+
     fn header(&self, index_tree: Option<ObjectId>, intent_to_add: Vec<BString>) -> Header {
         let none = ObjectId::null(self.repo.hash_kind());
         Header {
@@ -232,6 +241,11 @@ impl Snapshot {
     /// A reader of the repository's objects and those of this snapshot.
     pub fn objects(&self, repo: &Repo) -> Objects {
         Objects::new(repo.gix(), self.overlay.clone())
+    }
+
+    /// True if the index may have rule files that are not on disk, so that whoever applies rules must ask it.
+    pub fn index_has_rules(&self) -> bool {
+        self.cache.index_has_rules()
     }
 
     /// How many paths were looked at anew: an upper bound of what changed since the last capture.

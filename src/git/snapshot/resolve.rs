@@ -328,9 +328,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An index of the rule files that are not to be on disk. One that was deleted is not among them: a checkpoint does not have it
+/// An index of the rule files in `index` that are not to be on disk. One that was deleted is not among them: a checkpoint does not have it
 /// either, and what is recorded under its rules would not come back.
-fn rules_not_checked_out(index: &gix::index::State) -> gix::index::State {
+pub(crate) fn rules_not_checked_out(index: &gix::index::State) -> gix::index::State {
     let mut rules = gix::index::State::new(index.object_hash());
     for entry in index.entries().iter().filter(|entry| entry.flags.contains(Flags::SKIP_WORKTREE)) {
         let path = entry.path(index);

@@ -1,33 +1,38 @@
 //! What is known before a scan: the cache of the last capture brought up to date with the index, or the index alone.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Mode, Stage};
 use gix::index::{Entry, State};
 
+use super::reconcile::{is_further_stage, reconcile};
 use super::resolve::is_rules;
 use super::stat_cache::{
-    DirRef, DirStat, FileRef, Header, INDEX_STAT, KEEP_IF_ABSENT, RECHECK, Record, RecordKind, StatCache, StatCacheWriter,
-    TRACKED,
+    DirRef, DirStat, Header, INDEX_STAT, KEEP_IF_ABSENT, RECHECK, Record, RecordKind, StatCache, StatCacheWriter, TRACKED,
 };
 use crate::git::index::{join, known_trees};
 use crate::git::stat::{FileStat, settled};
 
 /// Merges `cache` (if there is one that can be trusted) with the index. A tracked file whose stat matches its index entry
 /// has the entry's object, as git itself would have it.
-pub(super) fn seed(cache: Option<&StatCache>, state: &State, header: &Header, trust: Trust) -> StatCache {
-    let nodes = Nodes::of(state);
-    let mut seeder = Seeder {
-        cache,
-        state,
-        nodes: &nodes,
-        known: if cache.is_none() { known_trees(state) } else { Default::default() },
-        index_time: state.timestamp().unix_seconds() * 1_000_000_000 + i64::from(state.timestamp().nanoseconds()),
-        trust,
-        writer: StatCacheWriter::new(state.object_hash(), cache),
+pub(super) fn seed(cache: Option<StatCache>, state: &State, header: &Header, proof: &IndexProof) -> StatCache {
+    let Some(mut cache) = cache else { return Seeder::new(None, state, proof, all_paths(state)).run(header) };
+    let new = reconcile(&mut cache, state, proof);
+    if new.is_empty() { cache } else { Seeder::new(Some(&cache), state, proof, new).run(header) }
+}
+
+/// The number of an entry for each path.
+fn all_paths(state: &State) -> Vec<usize> {
+    let mut previous = BStr::new("");
+    let is_first = |(at, entry): (usize, &Entry)| {
+        let path = entry.path(state);
+        let is_further = is_further_stage(entry, path, previous);
+        previous = path;
+        (!is_further).then_some(at)
     };
-    seeder.directory(BStr::new(""), cache.map(|cache| cache.dir(0)), Some(0));
-    seeder.writer.finish(header, 0)
+    state.entries().iter().enumerate().filter_map(is_first).collect()
 }
 
 /// What is taken from the file system's word.
@@ -39,76 +44,187 @@ pub(super) struct Trust {
     pub(super) modes: bool,
 }
 
+/// What index entries prove of files.
+pub(super) struct IndexProof {
+    pub(super) trust: Trust,
+    /// When the index was written.
+    index_time: i64,
+    has_cache: bool,
+}
+
+impl IndexProof {
+    pub(super) fn new(state: &State, trust: Trust, has_cache: bool) -> IndexProof {
+        let time = state.timestamp();
+        let index_time = time.unix_seconds() * 1_000_000_000 + i64::from(time.nanoseconds());
+        IndexProof { trust, index_time, has_cache }
+    }
+
+    /// The stat in an index entry, if a file with that stat is proven to have the entry's content.
+    pub(super) fn stat_of(&self, entry: &Entry) -> Option<FileStat> {
+        let uncertain = entry.flags.contains(Flags::INTENT_TO_ADD) || entry.stage() != Stage::Unconflicted || !self.trust.stats;
+        let nanos = |time: gix::index::entry::stat::Time| i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs);
+        let (mtime_ns, ctime_ns) = (nanos(entry.stat.mtime), nanos(entry.stat.ctime));
+        // Only the modification time counts against the index's own: a rename or chmod long after says nothing of content.
+        // Without a cache, attributes may have changed since the entry was made. Git notices that only where it looks into a
+        // file because its time and that of the index are in the same second (`read-cache.c:is_racy_stat`); so do we.
+        let settled = match self.has_cache {
+            true => settled(mtime_ns, mtime_ns, self.index_time),
+            false => i64::from(entry.stat.mtime.secs) < self.index_time.div_euclid(1_000_000_000),
+        };
+        if uncertain || mtime_ns == 0 || !settled {
+            return None;
+        }
+        Some(FileStat { ino: entry.stat.ino.into(), size: entry.stat.size.into(), mtime_ns, ctime_ns, mode: 0 })
+    }
+}
+
+/// What a file with this mode in the index is recorded as.
+pub(super) fn kind_of(mode: Mode) -> RecordKind {
+    match mode {
+        Mode::COMMIT => RecordKind::Gitlink,
+        Mode::SYMLINK => RecordKind::Link,
+        Mode::FILE_EXECUTABLE => RecordKind::Executable,
+        _ => RecordKind::File,
+    }
+}
+
+/// Adds entries to what a cache holds.
 struct Seeder<'a> {
     cache: Option<&'a StatCache>,
     state: &'a State,
-    nodes: &'a Nodes,
-    known: std::collections::HashMap<BString, ObjectId>,
-    index_time: i64,
-    trust: Trust,
+    proof: &'a IndexProof,
+    /// The numbers of the entries that are added, by directory.
+    new: BTreeMap<BString, Vec<usize>>,
+    /// The directories on the way to them. All others stay as they are.
+    ways: BTreeSet<BString>,
+    known: HashMap<BString, ObjectId>,
     writer: StatCacheWriter,
 }
 
-impl Seeder<'_> {
+impl<'a> Seeder<'a> {
+    fn new(cache: Option<&'a StatCache>, state: &'a State, proof: &'a IndexProof, entries: Vec<usize>) -> Seeder<'a> {
+        let mut new: BTreeMap<BString, Vec<usize>> = BTreeMap::new();
+        let mut last: (&BStr, Vec<usize>) = (BStr::new(""), Vec::new());
+        for at in entries {
+            let path = state.entries()[at].path(state);
+            let directory = path.rfind_byte(b'/').map_or(BStr::new(""), |slash| path[..slash].as_bstr());
+            if directory != last.0 {
+                let (before, entries) = std::mem::replace(&mut last, (directory, Vec::new()));
+                new.entry(before.to_owned()).or_default().extend(entries);
+            }
+            last.1.push(at);
+        }
+        new.entry(last.0.to_owned()).or_default().extend(last.1);
+        let above = |directory: &BString| directory.find_iter("/").map(|at| directory[..at].into()).collect::<Vec<BString>>();
+        let mut ways: BTreeSet<BString> = new.keys().flat_map(above).collect();
+        ways.extend(new.keys().cloned());
+        Seeder {
+            cache,
+            state,
+            proof,
+            new,
+            ways,
+            known: if cache.is_none() { known_trees(state) } else { HashMap::new() },
+            writer: StatCacheWriter::new(state.object_hash(), cache),
+        }
+    }
+
+    fn run(mut self, header: &Header) -> StatCache {
+        self.directory(BStr::new(""), self.cache.map(|cache| cache.dir(0)));
+        self.writer.finish(header, 0)
+    }
+
     /// Writes the directory at `path` with all below it. Returns true if it holds what the cache held.
-    fn directory(&mut self, path: &BStr, cached: Option<DirRef<'_>>, node: Option<usize>) -> bool {
+    fn directory(&mut self, path: &BStr, cached: Option<DirRef<'a>>) -> bool {
+        if let Some(dir) = cached.filter(|_| !path.is_empty() && !self.ways.contains(path)) {
+            self.copy(dir);
+            return true;
+        }
         let place = self.writer.begin_dir(path, cached.map(|dir| dir.stat()).unwrap_or_default());
-        let mut same = self.files(path, cached, node);
-        let old: Vec<DirRef<'_>> = match (cached, self.cache) {
-            (Some(dir), Some(cache)) => dir.children().map(|child| cache.dir(child)).collect(),
-            _ => Vec::new(),
-        };
-        let new = node.map(|node| self.nodes.children(node)).unwrap_or_default();
-        for (name, old, new) in merge(&old, |dir| dir.name(), &new, |node| self.nodes.name(*node)) {
-            let known = self.directory(join(path, name).as_ref(), old.copied(), new.copied());
+        let mut same = self.files(path, cached);
+        for (name, old) in self.children(path, cached) {
+            let known = self.directory(join(path, name.as_bstr()).as_ref(), old);
             same &= known && old.is_some();
         }
         let tree = match cached {
             Some(dir) if same => dir.tree(),
             Some(_) => None,
-            None if !self.trust.stats => None,
+            None if !self.proof.trust.stats => None,
             None => self.known.get(path).copied(),
         };
         self.writer.end_dir(place, tree.as_deref());
         same
     }
 
-    fn files(&mut self, path: &BStr, cached: Option<DirRef<'_>>, node: Option<usize>) -> bool {
-        let old: Vec<FileRef<'_>> = cached.map(|dir| dir.files().collect()).unwrap_or_default();
-        let new: &[usize] = node.map(|node| self.nodes.0[node].entries.as_slice()).unwrap_or_default();
-        let state = self.state;
+    /// Writes a directory as it is in the cache, with all below it.
+    fn copy(&mut self, dir: DirRef<'a>) {
+        let place = self.writer.begin_dir(dir.path(), dir.stat());
+        self.writer.copy_files(dir);
+        for child in dir.children() {
+            self.copy(dir.cache().dir(child));
+        }
+        self.writer.end_dir(place, dir.tree().as_deref());
+    }
+
+    /// The directories in the one at `path`, by name, with what the cache has of them.
+    fn children(&self, path: &BStr, cached: Option<DirRef<'a>>) -> BTreeMap<BString, Option<DirRef<'a>>> {
+        let mut prefix = path.to_owned();
+        if !path.is_empty() {
+            prefix.push(b'/');
+        }
+        let below = self.ways.range(prefix.clone()..).take_while(|way| way.starts_with(&prefix));
+        let names = below.filter(|way| way.len() > prefix.len() && !way[prefix.len()..].contains(&b'/'));
+        let mut children: BTreeMap<BString, Option<DirRef<'a>>> = names.map(|way| (way[prefix.len()..].into(), None)).collect();
+        if let Some(dir) = cached {
+            let known = dir.children().map(|child| dir.cache().dir(child));
+            children.extend(known.map(|child| (child.name().to_owned(), Some(child))));
+        }
+        children
+    }
+
+    fn files(&mut self, path: &BStr, cached: Option<DirRef<'a>>) -> bool {
         let offset = if path.is_empty() { 0 } else { path.len() + 1 };
-        let entry_name = |at: &usize| -> &BStr { state.entries()[*at].path(state)[offset..].as_bstr() };
+        let state = self.state;
+        let mut new = self.new.remove(path).unwrap_or_default().into_iter().map(|at| &state.entries()[at]).peekable();
+        let name_of = |entry: &Entry| state_name(entry, state, offset);
         let mut same = true;
-        for (name, old, new) in merge(&old, |file| file.name(), new, entry_name) {
-            let record = match (old, new) {
-                (Some(old), None) => untracked(old.to_record()),
-                (old, Some(at)) => self.tracked(name, old.map(|old| old.to_record()), &state.entries()[*at]),
-                (None, None) => continue,
-            };
-            same &= old.is_some_and(|old| old.id() == record.id && old.kind() == record.kind);
-            self.writer.file(name, record.kind, record.flags, &record.stat, &record.id);
+        for old in cached.into_iter().flat_map(DirRef::files) {
+            while let Some(entry) = new.next_if(|entry| name_of(entry) < old.name()) {
+                same = false;
+                self.put(self.tracked(name_of(entry), None, entry));
+            }
+            match new.next_if(|entry| name_of(entry) == old.name()) {
+                Some(entry) => {
+                    let record = self.tracked(old.name(), Some(old.to_record()), entry);
+                    same &= old.id() == record.id && old.kind() == record.kind;
+                    self.put(record);
+                }
+                None => self.writer.file(old.name(), old.kind(), old.flags(), &old.stat(), old.id()),
+            }
+        }
+        for entry in new {
+            same = false;
+            self.put(self.tracked(name_of(entry), None, entry));
         }
         same
     }
 
+    fn put(&mut self, record: Record) {
+        self.writer.file(record.name.as_ref(), record.kind, record.flags, &record.stat, &record.id);
+    }
+
     fn tracked(&self, name: &BStr, old: Option<Record>, entry: &Entry) -> Record {
-        let kind = match entry.mode {
-            Mode::COMMIT => RecordKind::Gitlink,
-            Mode::SYMLINK => RecordKind::Link,
-            Mode::FILE_EXECUTABLE => RecordKind::Executable,
-            _ => RecordKind::File,
-        };
+        let kind = kind_of(entry.mode);
         let keep = if entry.flags.intersects(Flags::SKIP_WORKTREE | Flags::ASSUME_VALID) { KEEP_IF_ABSENT } else { 0 };
         let recheck = if kind == RecordKind::Gitlink { RECHECK } else { 0 };
-        let stat = self.entry_stat(entry);
+        let stat = self.proof.stat_of(entry);
         if let Some(old) = old
             && keep == 0
             && recheck == 0
             && matches!(old.kind, RecordKind::File | RecordKind::Executable | RecordKind::Link)
         {
             let is_file = |kind| matches!(kind, RecordKind::File | RecordKind::Executable);
-            let old = if self.trust.modes || !(is_file(old.kind) && is_file(kind)) { old } else { Record { kind, ..old } };
+            let old = if self.proof.trust.modes || !(is_file(old.kind) && is_file(kind)) { old } else { Record { kind, ..old } };
             let clean = stat.is_some_and(|stat| old.kind == kind && same_in_index(&stat, &old.stat));
             let id = if clean { entry.id } else { old.id };
             let full = if old.flags & INDEX_STAT == 0 { 0 } else { INDEX_STAT };
@@ -123,30 +239,6 @@ impl Seeder<'_> {
             id: entry.id,
         }
     }
-
-    /// The stat in an index entry, if a file with that stat is proven to have the entry's content.
-    fn entry_stat(&self, entry: &Entry) -> Option<FileStat> {
-        let uncertain = entry.flags.contains(Flags::INTENT_TO_ADD) || entry.stage() != Stage::Unconflicted || !self.trust.stats;
-        let nanos = |time: gix::index::entry::stat::Time| i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs);
-        let (mtime_ns, ctime_ns) = (nanos(entry.stat.mtime), nanos(entry.stat.ctime));
-        // Only the modification time counts against the index's own: a rename or chmod long after says nothing of content.
-        // Without a cache, attributes may have changed since the entry was made. Git notices that only where it looks into a
-        // file because its time and that of the index are in the same second (`read-cache.c:is_racy_stat`); so do we.
-        let settled = match self.cache {
-            Some(_) => settled(mtime_ns, mtime_ns, self.index_time),
-            None => i64::from(entry.stat.mtime.secs) < self.index_time.div_euclid(1_000_000_000),
-        };
-        if uncertain || mtime_ns == 0 || !settled {
-            return None;
-        }
-        Some(FileStat { ino: entry.stat.ino.into(), size: entry.stat.size.into(), mtime_ns, ctime_ns, mode: 0 })
-    }
-}
-
-/// A file that the index no longer has, or never had. What was tracked before may be ignored or too large now.
-fn untracked(old: Record) -> Record {
-    let recheck = if old.flags & TRACKED != 0 { RECHECK } else { old.flags & RECHECK };
-    Record { flags: (old.flags & INDEX_STAT) | recheck, ..old }
 }
 
 /// Compares a stat from the index, which keeps the lower 32 bits of inode and size, with a whole one.
@@ -158,87 +250,8 @@ pub(super) fn same_in_index(index: &FileStat, whole: &FileStat) -> bool {
         && index.ctime_ns == whole.ctime_ns
 }
 
-/// Walks two lists sorted by name side by side.
-fn merge<'l, 'n, A, B>(
-    left: &'l [A],
-    left_name: impl Fn(&'l A) -> &'n BStr,
-    right: &'l [B],
-    right_name: impl Fn(&'l B) -> &'n BStr,
-) -> Vec<(&'n BStr, Option<&'l A>, Option<&'l B>)> {
-    let mut out = Vec::with_capacity(left.len().max(right.len()));
-    let (mut a, mut b) = (left.iter().peekable(), right.iter().peekable());
-    loop {
-        let order = match (a.peek(), b.peek()) {
-            (None, None) => return out,
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            (Some(x), Some(y)) => left_name(x).cmp(right_name(y)),
-        };
-        let x = if order.is_le() { a.next() } else { None };
-        let y = if order.is_ge() { b.next() } else { None };
-        let name = x.map(&left_name).or_else(|| y.map(&right_name)).unwrap_or_default();
-        out.push((name, x, y));
-    }
-}
-
-/// The directories of an index. The first is the top.
-struct Nodes(Vec<Node>);
-
-#[derive(Default)]
-struct Node {
-    name: BString,
-    path_len: usize,
-    entries: Vec<usize>,
-    children: Vec<usize>,
-}
-
-impl Nodes {
-    fn of(state: &State) -> Nodes {
-        let mut nodes = vec![Node::default()];
-        let mut stack = vec![0usize];
-        let mut previous: &BStr = BStr::new("");
-        for (at, entry) in state.entries().iter().enumerate() {
-            let path = entry.path(state);
-            let common = |node: &Node| {
-                node.path_len == 0
-                    || (path.len() > node.path_len
-                        && path[node.path_len] == b'/'
-                        && path[..node.path_len] == previous[..node.path_len])
-            };
-            while stack.len() > 1 && !common(&nodes[*stack.last().expect("the top stays on the stack")]) {
-                stack.pop();
-            }
-            let mut current = *stack.last().expect("the top stays on the stack");
-            let mut start = if nodes[current].path_len == 0 { 0 } else { nodes[current].path_len + 1 };
-            while let Some(slash) = path[start..].find_byte(b'/') {
-                let child = nodes.len();
-                nodes.push(Node { name: path[start..start + slash].into(), path_len: start + slash, ..Node::default() });
-                nodes[current].children.push(child);
-                stack.push(child);
-                current = child;
-                start += slash + 1;
-            }
-            // The stages of an unmerged path follow one another; one of them stands for all.
-            if path != previous || at == 0 {
-                nodes[current].entries.push(at);
-            }
-            previous = path;
-        }
-        for at in 0..nodes.len() {
-            let mut children = std::mem::take(&mut nodes[at].children);
-            children.sort_by(|a, b| nodes[*a].name.cmp(&nodes[*b].name));
-            nodes[at].children = children;
-        }
-        Nodes(nodes)
-    }
-
-    fn children(&self, node: usize) -> Vec<usize> {
-        self.0[node].children.clone()
-    }
-
-    fn name(&self, node: usize) -> &BStr {
-        self.0[node].name.as_ref()
-    }
+fn state_name<'s>(entry: &Entry, state: &'s State, offset: usize) -> &'s BStr {
+    entry.path(state)[offset..].as_bstr()
 }
 
 /// Stamps that are never equal to those of a directory.

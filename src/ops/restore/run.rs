@@ -18,6 +18,7 @@ use crate::git::stat::FileStat;
 use crate::git::{GitError, Repo, facts, path_bytes};
 use crate::model::{BString, Blocker, BlockerCode, Checkpoint, CheckpointId, Kind, ObjectId};
 use crate::ops::save::{self, SaveRequest};
+use crate::ops::tidy::tidy;
 use crate::ops::{Context, Error};
 use crate::store::NewRestore;
 use crate::sys;
@@ -198,6 +199,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
     drop_unknown_originals(&context.repo, |id| {
         CheckpointId::parse(id).is_ok_and(|id| store.by_id(&id).map_or(true, |found| found.is_some()))
     });
+    tidy(context, pre_restore.number);
     Ok(RestoreOutcome { status: RestoreStatus::Restored, pre_restore: Some(pre_restore), ..outcome })
 }
 
@@ -218,7 +220,13 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
             Err(error) => return Ok(Err(vec![obstacles::pre_restore_failed(&error)])),
         };
         let seen = |path: &BStr| snapshot.entry(path).filter(|entry| entry.stat != FileStat::default());
-        let now = Now { tree: snapshot.tree, index_tree: snapshot.index_tree, skipped: &snapshot.skipped, seen: &seen };
+        let now = Now {
+            tree: snapshot.tree,
+            index_tree: snapshot.index_tree,
+            skipped: &snapshot.skipped,
+            index_has_rules: snapshot.index_has_rules(),
+            seen: &seen,
+        };
         let plan = match Plan::make(repo, &snapshot.objects(repo), &now, &target, &scope) {
             Ok(plan) => plan,
             Err(GitError::ObjectMissing(id)) => return Ok(Err(vec![obstacles::object_missing(&format!("object {id}"))])),

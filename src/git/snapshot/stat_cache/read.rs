@@ -81,6 +81,10 @@ impl StatCache {
         self.dirs as u32
     }
 
+    pub(in crate::git::snapshot) fn file_count(&self) -> u32 {
+        self.files as u32
+    }
+
     pub(in crate::git::snapshot) fn dir(&self, index: u32) -> DirRef<'_> {
         debug_assert!((index as usize) < self.dirs);
         DirRef { cache: self, at: HEADER_LEN + index as usize * DIR_LEN, index }
@@ -126,6 +130,11 @@ pub(in crate::git::snapshot) struct DirRef<'a> {
 impl<'a> DirRef<'a> {
     pub(super) fn u32(&self, offset: usize) -> u32 {
         u32_at(&self.cache.bytes, self.at + offset)
+    }
+
+    /// The cache that it is in.
+    pub(in crate::git::snapshot) fn cache(&self) -> &'a StatCache {
+        self.cache
     }
 
     /// Path from the top of the worktree; empty for the top itself.
@@ -205,6 +214,11 @@ pub(in crate::git::snapshot) struct FileRef<'a> {
 }
 
 impl<'a> FileRef<'a> {
+    /// Its number among the files of all directories.
+    pub(in crate::git::snapshot) fn number(&self) -> u32 {
+        ((self.at - self.cache.files_at()) / self.cache.file_len()) as u32
+    }
+
     pub(in crate::git::snapshot) fn name(&self) -> &'a BStr {
         let b = &self.cache.bytes;
         let start = self.names + u32_at(b, self.at) as usize;

@@ -126,14 +126,27 @@ impl StatCacheWriter {
         }
         let names_at = bytes.len() - u32_at(&bytes, 20) as usize;
         let mut cache = StatCache { bytes, hash, dirs: dir_count, files: file_count as usize, names_at };
-        cache.set_header(header, boot);
+        cache.put_header(header, boot);
         cache
     }
 }
 
 impl StatCache {
-    /// Replaces the header whole, with the intent-to-add paths behind the names.
+    /// Gives the file with this number other flags.
+    pub(in crate::git::snapshot) fn set_flags(&mut self, file: u32, flags: u8) {
+        let at = self.files_at() + file as usize * self.file_len();
+        self.bytes[at + 7] = flags;
+    }
+
+    /// Replaces the header and seals the cache, so that it can be written.
     pub(in crate::git::snapshot) fn set_header(&mut self, header: &Header, boot: u64) {
+        self.put_header(header, boot);
+        let sum = checksum(&self.bytes);
+        self.bytes[24..28].copy_from_slice(&sum.to_le_bytes());
+    }
+
+    /// Replaces the header whole, with the intent-to-add paths behind the names.
+    fn put_header(&mut self, header: &Header, boot: u64) {
         self.bytes.truncate(self.names_at + u32_at(&self.bytes, 20) as usize);
         for path in &header.intent_to_add {
             self.bytes.extend_from_slice(path);
@@ -159,7 +172,5 @@ impl StatCache {
         let name = &header.anchor_ref.as_bytes()[..header.anchor_ref.len().min(255)];
         put(240, &[name.len() as u8]);
         put(241, name);
-        let sum = checksum(&self.bytes);
-        self.bytes[24..28].copy_from_slice(&sum.to_le_bytes());
     }
 }
