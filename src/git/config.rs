@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gix::bstr::{BString, ByteSlice};
+use gix::bstr::{BStr, BString, ByteSlice};
 
 use super::GitError;
 
@@ -36,6 +36,8 @@ pub struct Config {
     pub verify: bool,
     /// `checkpoint.statCache`: false re-reads every file.
     pub stat_cache: bool,
+    /// `core.fsync` names the index: it is flushed to the disk when it is written.
+    pub sync_index: bool,
 }
 
 impl Config {
@@ -78,8 +80,23 @@ impl Config {
             main_worktree,
             verify: boolean("checkpoint.restore.verify", true)?,
             stat_cache: boolean("checkpoint.statCache", true)?,
+            sync_index: syncs_index(snapshot.string("core.fsync").as_deref().map(|value| value.as_bstr())),
         })
     }
+}
+
+/// True if `core.fsync` includes the index (git-config(1)): git does not wait for it unless asked to. A later component counts
+/// more than an earlier one.
+fn syncs_index(value: Option<&BStr>) -> bool {
+    let mut on = false;
+    for component in value.unwrap_or_default().split(|byte| *byte == b',' || *byte == b' ') {
+        match component {
+            b"index" | b"added" | b"all" => on = true,
+            b"-index" | b"-added" | b"-all" | b"none" => on = false,
+            _ => {}
+        }
+    }
+    on
 }
 
 fn bad(key: &str, value: &str) -> GitError {
@@ -106,6 +123,15 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_index_is_flushed_if_git_would_do_so() {
+        for (value, on) in [("all", true), ("committed", false), ("objects,index", true), ("added", true), ("all,-index", false)]
+        {
+            assert_eq!(syncs_index(Some(value.into())), on, "{value}");
+        }
+        assert!(!syncs_index(None));
+    }
 
     #[test]
     fn spans_of_time_have_a_number_and_a_unit() {

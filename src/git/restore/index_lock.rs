@@ -100,7 +100,10 @@ impl IndexLock {
     pub(super) fn publish(mut self, repo: &Repo, bytes: &[u8]) -> Result<(), GitError> {
         let failed = |source| GitError::io("write", repo.index_path(), source);
         fault::point().map_err(failed)?;
-        self.file.write_all(bytes).and_then(|()| self.file.sync_all()).map_err(failed)?;
+        self.file.write_all(bytes).map_err(failed)?;
+        if repo.config().sync_index {
+            self.file.sync_all().map_err(failed)?;
+        }
         fault::point().map_err(failed)?;
         std::fs::rename(&self.lock, repo.index_path()).map_err(failed)?;
         self.held = false;

@@ -286,9 +286,10 @@ impl Snapshot {
         self.cache.set_header(&header, sys::boot_id());
         let path = cache_path(repo);
         let temp = path.with_extension(format!("tmp{}", std::process::id()));
-        let written = std::fs::create_dir_all(repo.private_dir())
-            .and_then(|()| std::fs::write(&temp, self.cache.bytes()))
-            .and_then(|()| std::fs::rename(&temp, &path));
+        let written = std::fs::write(&temp, self.cache.bytes());
+        // Some file systems flush a file at once that is renamed over another; this one is not worth waiting for.
+        let _ = std::fs::remove_file(&path);
+        let written = written.and_then(|()| std::fs::rename(&temp, &path));
         if written.is_err() {
             let _ = std::fs::remove_file(&temp);
             let _ = std::fs::remove_file(&path);
