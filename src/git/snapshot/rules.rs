@@ -17,10 +17,15 @@ pub(super) fn fingerprint(repo: &Repo) -> Result<[u8; 32], GitError> {
         if !matches!(name.as_str(), "core" | "filter" | "checkpoint" | "submodule" | "extensions") {
             continue;
         }
+        // How changes are found says nothing of what they are.
+        let decides = |key: &str| name != "core" || !key.eq_ignore_ascii_case("fsmonitor");
+        let keys: Vec<String> = section.value_names().map(|key| key.to_string()).filter(|key| decides(key)).collect();
+        if keys.is_empty() {
+            continue;
+        }
         hasher.update(name.as_bytes());
         hasher.update(section.header().subsection_name().map(|name| name.as_bytes()).unwrap_or_default());
-        for key in section.value_names() {
-            let key = key.to_string();
+        for key in keys {
             hasher.update(key.to_ascii_lowercase().as_bytes());
             for value in section.values(key.as_str()) {
                 hasher.update(b"=");

@@ -91,3 +91,21 @@ fn a_tracked_file_that_became_a_fifo_makes_another_state() {
     assert_eq!(after.tree, before.tree);
     assert_eq!(after.skipped.iter().map(|s| s.reason).collect::<Vec<_>>(), [SkipReason::Special]);
 }
+
+#[test]
+fn turning_the_fsmonitor_daemon_on_changes_no_rules() {
+    let repo = base();
+    let of = || rules::fingerprint(&repo.open()).unwrap();
+    let before = of();
+
+    repo.git(&["config", "core.fsmonitor", "true"]);
+    assert_eq!(of(), before);
+
+    // A section of its own, as `git -c` makes one.
+    repo.git(&["config", "--unset", "core.fsmonitor"]);
+    let config = repo.read(".git/config");
+    repo.write(".git/config", format!("{config}[core]\n\tfsmonitor = true\n"));
+    assert_eq!(of(), before);
+    repo.git(&["config", "core.fileMode", "false"]);
+    assert_ne!(of(), before);
+}
