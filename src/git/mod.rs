@@ -11,6 +11,7 @@ mod encoding;
 pub mod error;
 pub mod facts;
 pub mod filter;
+mod fsmonitor;
 mod ident;
 pub mod ignore;
 pub(crate) mod index;

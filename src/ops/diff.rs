@@ -24,7 +24,7 @@ pub fn diff(context: &Context, request: &DiffRequest) -> Result<Comparison, Erro
     let (new, objects) = match request.sides.get(1) {
         Some(text) => (tree_named(context, text)?, reader(context)),
         None => {
-            let snapshot = snapshot::take(repo, snapshot::Keep::Memory, &[])?;
+            let snapshot = snapshot::take_watched(repo, snapshot::Keep::Memory)?;
             (snapshot.tree, snapshot.objects(repo))
         }
     };

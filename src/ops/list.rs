@@ -68,7 +68,7 @@ pub fn current(context: &Context, checkpoints: &[Checkpoint]) -> Option<Checkpoi
     let worktree = context.repo.worktree_id();
     let own = || checkpoints.iter().filter(|c| c.worktree.id == *worktree && c.origin.is_none());
     own().next()?;
-    let snapshot = snapshot::take(&context.repo, Keep::Memory, &[]).ok()?;
+    let snapshot = snapshot::take_watched(&context.repo, Keep::Memory).ok()?;
     let equal = own().filter(|checkpoint| holds(checkpoint, &snapshot));
     equal.max_by_key(|checkpoint| checkpoint.number).map(|checkpoint| checkpoint.id.clone())
 }

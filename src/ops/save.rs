@@ -87,7 +87,7 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
     }
     context.store.require_writable()?;
     let _lock = lock(context)?;
-    let mut snapshot = snapshot::take(&context.repo, Keep::Objects, &[])?;
+    let mut snapshot = snapshot::take_watched(&context.repo, Keep::Objects)?;
     // The end of an agent's turn is recorded in any case: its place in the conversation matters.
     if !request.allow_empty
         && request.kind() != Kind::Turn

@@ -1,8 +1,8 @@
 //! The snapshot of a worktree: the tree that `git add -A` on a copy of the index and `git write-tree` would make, without
 //! touching the index or any file.
 //!
-//! `seed` (what is known) → `walk` (what differs) → `resolve` and `judge` (what it is now) → `build` (trees and the cache for
-//! the next time). Nothing is visible before [`Snapshot::commit_to`] writes the gathered objects.
+//! `seed` (what is known) → `walk` (what differs; where git's fsmonitor daemon runs, `select` says what of it is needed) →
+//! `resolve` and `judge` (what it is now) → `build` (trees and the cache for the next time). Nothing is visible before [`Snapshot::commit_to`] writes the gathered objects.
 
 mod build;
 mod exclude;
@@ -12,6 +12,7 @@ mod reconcile;
 mod resolve;
 mod rules;
 mod seed;
+mod select;
 mod stat_cache;
 mod walk;
 
@@ -30,10 +31,12 @@ use self::build::Builder;
 pub(crate) use self::nested::is_repository;
 use self::resolve::Shared;
 pub(crate) use self::resolve::rules_not_checked_out;
+use self::select::Selection;
 use self::stat_cache::{Header, INDEX_STAT, StatCache};
-use self::walk::Walk;
+use self::walk::{Event, Walk};
 use super::beneath::open_top;
 use super::facts::{Head, operation};
+use super::fsmonitor::{self, Answer};
 use super::index::{self, IndexSignature, LazyIndex};
 use super::objects::Overlay;
 pub use super::odb::Keep;
@@ -80,12 +83,34 @@ pub struct Entry {
 /// Takes a snapshot. Paths in `forced` are captured though they are ignored or too large. The caller holds the worktree's
 /// lock if it keeps the objects.
 pub fn take(repo: &Repo, keep: Keep, forced: &[BString]) -> Result<Snapshot, GitError> {
+    take_by(repo, keep, forced, Sight::Disk)
+}
+
+/// The same, but where git's fsmonitor daemon runs, files that it says did not change are not looked at. Good enough to record
+/// a state, but not to overwrite it: the daemon may miss what the disk shows.
+pub fn take_watched(repo: &Repo, keep: Keep) -> Result<Snapshot, GitError> {
+    take_by(repo, keep, &[], Sight::Monitor)
+}
+
+/// What tells of changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    /// Only the disk.
+    Disk,
+    /// Also git's fsmonitor daemon.
+    Monitor,
+}
+
+fn take_by(repo: &Repo, keep: Keep, forced: &[BString], sight: Sight) -> Result<Snapshot, GitError> {
     let stamp_ns = sys::now_nanos();
     let top = open_top(repo.top())?;
     let signature = IndexSignature::read(repo)?;
     let rules = rules::fingerprint(repo)?;
     let trusted = read_cache(repo).and_then(|cache| trust(repo, cache, &rules));
-    let taker = Taker { repo, keep, top, signature, rules, stamp_ns, forced: forced.iter().cloned().collect() };
+    let since = trusted.as_ref().map(|(_, header)| header.monitor.as_str()).unwrap_or_default();
+    let answer = ask_monitor(repo, keep, sight, since);
+    let forced = forced.iter().cloned().collect();
+    let taker = Taker { repo, keep, sight, top, signature, rules, stamp_ns, answer, forced };
     match taker.with(trusted)? {
         Some(snapshot) => Ok(snapshot),
         // Rules changed under the cache: what it knows of captured and ignored files does not hold.
@@ -93,13 +118,22 @@ pub fn take(repo: &Repo, keep: Keep, forced: &[BString]) -> Result<Snapshot, Git
     }
 }
 
+/// Asks the daemon, before anything is looked at: what changes later is told the next time. A capture that looks at everything
+/// asks too if it is kept, so that the next one can know what changed since.
+fn ask_monitor(repo: &Repo, keep: Keep, sight: Sight, since: &str) -> Option<Answer> {
+    let is_of_use = repo.config().stat_cache && (sight == Sight::Monitor || keep == Keep::Objects);
+    if is_of_use { fsmonitor::ask(repo, since) } else { None }
+}
+
 struct Taker<'a> {
     repo: &'a Repo,
     keep: Keep,
+    sight: Sight,
     top: std::os::fd::OwnedFd,
     signature: IndexSignature,
     rules: [u8; 32],
     stamp_ns: i64,
+    answer: Option<Answer>,
     forced: BTreeSet<BString>,
 }
 
@@ -124,15 +158,17 @@ impl Taker<'_> {
         };
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
         let trust_directories = from_cache && self.forced.is_empty() && rules::keeps_directory_times(&self.top);
-        let events = Walk {
+        let walk = Walk {
             cache: &baseline,
             top: &self.top,
             stamp_ns,
             trust_directories,
             judge_ignored_rules: !self.forced.is_empty(),
+            selection: None,
             threads,
-        }
-        .run();
+        };
+        // Only a cache that is taken over as it is describes the moment that its token stands for.
+        let events = if index_facts.is_some() { self.changes(&walk) } else { walk.run() };
         let mut shared = Shared::new(repo, &self.top, &baseline, &sink, &self.forced);
         shared.from_cache = from_cache;
         shared.threads = threads;
@@ -190,6 +226,18 @@ impl Taker<'_> {
         seed::seed(cache, state, &header, &proof)
     }
 
+    /// What differs from a cache that was made for this index: as far as that is known, only what changed is looked at.
+    fn changes(&self, walk: &Walk<'_>) -> Vec<Event> {
+        let named = self.answer.as_ref().and_then(|answer| answer.changed.as_ref());
+        let is_same_top = rustix::fs::fstat(&self.top).is_ok_and(|stat| stat.st_ino == walk.cache.dir(0).stat().ino);
+        let Some(paths) = named.filter(|_| self.sight == Sight::Monitor && self.forced.is_empty() && is_same_top) else {
+            return walk.run();
+        };
+        let selection = Selection::of(walk.cache, walk.stamp_ns, paths);
+        let events = Walk { selection: Some(&selection), ..*walk }.run();
+        if selection.is_borne_out(walk.cache, &events) { events } else { walk.run() }
+    }
+
     fn header(&self, index_tree: Option<ObjectId>, intent_to_add: Vec<BString>) -> Header {
         let none = ObjectId::null(self.repo.hash_kind());
         Header {
@@ -200,6 +248,7 @@ impl Taker<'_> {
             index_tree,
             anchor: none,
             anchor_ref: String::new(),
+            monitor: self.answer.as_ref().map(|answer| answer.token.clone()).unwrap_or_default(),
             intent_to_add,
         }
     }
@@ -280,7 +329,8 @@ impl Snapshot {
             return;
         }
         let header = Header { anchor, anchor_ref: anchor_ref.to_owned(), ..self.header.clone() };
-        if !self.cache_changed && self.cache.header().is_some_and(|old| old.anchor == anchor && old.index == header.index) {
+        let is_same = |old: Header| old.anchor == anchor && old.index == header.index && old.monitor == header.monitor;
+        if !self.cache_changed && self.cache.header().is_some_and(is_same) {
             return;
         }
         self.cache.set_header(&header, sys::boot_id());

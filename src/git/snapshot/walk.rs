@@ -12,7 +12,8 @@ use rustix::fs::{AtFlags, FileType, RawDir, fstat, statat};
 use rustix::io::Errno;
 
 use super::seed::same_in_index;
-use super::stat_cache::{DirRef, DirStat, FileRef, INDEX_STAT, RECHECK, RecordKind, StatCache};
+use super::select::{Look, Selection};
+use super::stat_cache::{DirStat, FileRef, INDEX_STAT, RECHECK, RecordKind, StatCache};
 use crate::git::beneath::open_directory;
 use crate::git::stat::{FileStat, settled};
 
@@ -55,14 +56,16 @@ pub(super) struct Walk<'a> {
     pub(super) trust_directories: bool,
     /// Whether ignored rule files are judged anew because some ignored files are to be captured.
     pub(super) judge_ignored_rules: bool,
+    /// What to look at; none for everything.
+    pub(super) selection: Option<&'a Selection>,
     pub(super) threads: usize,
 }
 
 impl Walk<'_> {
-    /// Looks at every known directory and file.
+    /// Looks at every known directory and file, or those selected.
     pub(super) fn run(&self) -> Vec<Event> {
         let next = AtomicU32::new(0);
-        let count = self.cache.dir_count();
+        let count = self.count();
         if self.threads < 2 || count < FEW {
             return self.worker(&next);
         }
@@ -80,22 +83,27 @@ impl Walk<'_> {
         all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    fn count(&self) -> u32 {
+        self.selection.map_or(self.cache.dir_count(), Selection::len)
+    }
+
     fn worker(&self, next: &AtomicU32) -> Vec<Event> {
         let mut reader =
             Reader { events: Vec::new(), buffer: Vec::with_capacity(1 << 15), seen: Vec::new(), children: Vec::new() };
-        let count = self.cache.dir_count();
+        let count = self.count();
         loop {
             let first = next.fetch_add(BATCH, Ordering::Relaxed);
             if first >= count {
                 return reader.events;
             }
-            for dir in first..count.min(first + BATCH) {
-                self.directory(dir, &mut reader);
+            for place in first..count.min(first + BATCH) {
+                let (dir, look) = self.selection.map_or((place, &Look::Whole), |selection| selection.at(place));
+                self.directory(dir, look, &mut reader);
             }
         }
     }
 
-    fn directory(&self, index: u32, reader: &mut Reader) {
+    fn directory(&self, index: u32, look: &Look, reader: &mut Reader) {
         let known = self.cache.dir(index);
         let handle = match open_directory(self.top.as_fd(), known.path()) {
             Ok(handle) => handle,
@@ -108,18 +116,21 @@ impl Walk<'_> {
         let same_names = self.trust_directories && known.stat() == now && settled(now.mtime_ns, now.ctime_ns, self.stamp_ns);
         if same_names {
             for file in 0..known.file_count() {
-                self.file(index, file, known.file(file), handle.as_fd(), reader);
+                if look.includes(known.file(file), self.stamp_ns) {
+                    self.file(index, file, known.file(file), handle.as_fd(), reader);
+                }
             }
             return;
         }
         reader.events.push(Event::Read { dir: index, stat: now });
-        if self.names(index, known, handle.as_fd(), reader).is_err() {
+        if self.names(index, look, handle.as_fd(), reader).is_err() {
             reader.events.push(Event::DirUnreadable { dir: index });
         }
     }
 
     /// Reads the names in a directory and compares them with the known ones.
-    fn names(&self, index: u32, known: DirRef<'_>, handle: BorrowedFd<'_>, reader: &mut Reader) -> Result<(), Errno> {
+    fn names(&self, index: u32, look: &Look, handle: BorrowedFd<'_>, reader: &mut Reader) -> Result<(), Errno> {
+        let known = self.cache.dir(index);
         let Reader { events, buffer, seen, children } = &mut *reader;
         seen.clear();
         seen.resize(known.file_count() as usize, false);
@@ -158,6 +169,9 @@ impl Walk<'_> {
         for (file, seen) in seen.iter().enumerate() {
             let file = file as u32;
             let known = known.file(file);
+            if *seen && !look.includes(known, self.stamp_ns) {
+                continue;
+            }
             if *seen || known.kind() != RecordKind::Gitlink {
                 self.file(index, file, known, handle, reader);
             } else {

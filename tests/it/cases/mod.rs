@@ -11,6 +11,7 @@ mod damage;
 mod disk_full;
 mod durability;
 mod environment;
+mod fsmonitor;
 mod handoff;
 mod hygiene;
 mod killed;

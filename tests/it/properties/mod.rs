@@ -2,6 +2,7 @@
 //! `CHECKPOINT_SEED` where the chance starts (then one world unless rounds are set): a failure prints the seed that brings it
 //! back.
 
+mod monitored;
 mod restoring;
 mod world;
 
@@ -55,5 +56,28 @@ fn a_capture_with_conversions_is_what_git_would_record_and_touches_nothing() {
 fn a_restore_brings_back_every_saved_state_and_undo_what_was_there() {
     for seed in seeds(3_000_000) {
         restoring::any_saved_state_comes_back(seed);
+    }
+}
+
+#[test]
+fn a_capture_is_what_git_would_record_where_the_fsmonitor_daemon_names_what_changed() {
+    for seed in seeds(4_000_000) {
+        let mut world = World::new(seed, Tricks::Unseen);
+        world.change(8);
+        let monitor = monitored::monitor(&world.repo, seed);
+        // Few changes at a time: those of the index make a save look at everything.
+        for round in 0..3 * ROUNDS_IN_A_WORLD {
+            world.tell(format!("round {round}"));
+            world.change(2);
+            if world.random.one_in(3) {
+                world.repo.settle();
+            }
+
+            world.repo.save("A");
+
+            world.repo.assert_tree_is_gits("A");
+        }
+        assert!(monitor.questions().len() >= 3 * ROUNDS_IN_A_WORLD);
+        world.repo.assert_sound();
     }
 }

@@ -1,6 +1,7 @@
 //! What the tests stand on: a private environment, a repository with real git as the judge, whole-state comparison.
 
 mod env;
+pub mod monitor;
 mod oracle;
 mod output;
 mod program;

@@ -114,6 +114,16 @@ impl TestRepo {
         if kind.is_dir() { std::fs::remove_dir_all(path).unwrap() } else { std::fs::remove_file(path).unwrap() }
     }
 
+    /// Moves what stands at a path to another.
+    pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) {
+        std::fs::rename(self.path(from), self.path(to)).unwrap();
+    }
+
+    /// Waits until the stamps of what was written last are old enough to tell it from what is written next.
+    pub fn settle(&self) {
+        std::thread::sleep(std::time::Duration::from_millis(25));
+    }
+
     /// Makes an empty folder.
     pub fn mkdir(&self, path: impl AsRef<OsStr>) {
         std::fs::create_dir_all(self.path(path)).unwrap();

@@ -17,8 +17,8 @@ pub(super) use self::write::StatCacheWriter;
 use crate::git::index::IndexSignature;
 use crate::git::stat::FileStat;
 
-const MAGIC: &[u8; 8] = b"gcpstat1";
-const HEADER_LEN: usize = 512;
+const MAGIC: &[u8; 8] = b"gcpstat2";
+const HEADER_LEN: usize = 640;
 const DIR_LEN: usize = 96;
 /// Length of a file record without its object id.
 const FILE_FIXED_LEN: usize = 44;
@@ -107,6 +107,8 @@ pub(super) struct Header {
     /// The commit that holds every object named here, and its ref: while they are there, so are the objects.
     pub(super) anchor: ObjectId,
     pub(super) anchor_ref: String,
+    /// What git's fsmonitor daemon gave to ask it by for what changed since the scan; empty if it was not there.
+    pub(super) monitor: String,
     /// Paths that are intent-to-add in the index.
     pub(super) intent_to_add: Vec<BString>,
 }
@@ -128,6 +130,7 @@ mod tests {
             index_tree: None,
             anchor: ObjectId::empty_blob(HashKind::Sha1),
             anchor_ref: "refs/checkpoints/a/b".into(),
+            monitor: "builtin:0.1.z:7".into(),
             intent_to_add: vec!["x".into(), "y/z".into()],
         }
     }
@@ -188,7 +191,7 @@ mod tests {
         let mut cache = sample();
         for replaced in [
             Header { index_tree: Some(ObjectId::empty_tree(HashKind::Sha1)), intent_to_add: vec!["later".into()], ..header() },
-            Header { index_tree: None, intent_to_add: Vec::new(), stamp_ns: 78, ..header() },
+            Header { index_tree: None, intent_to_add: Vec::new(), stamp_ns: 78, monitor: String::new(), ..header() },
         ] {
             cache.set_header(&replaced, 42);
 

@@ -63,7 +63,7 @@ impl StatCache {
         };
         let mut rules = [0; 32];
         rules.copy_from_slice(&b[80..112]);
-        let ref_len = b[240] as usize;
+        let text = |at: usize| b.get(at + 1..at + 1 + b[at] as usize)?.to_str().ok().map(str::to_owned);
         let tail = &b[self.names_at + u32_at(b, 20) as usize..];
         Some(Header {
             stamp_ns: i64_at(b, 40),
@@ -72,7 +72,8 @@ impl StatCache {
             tree: id(112),
             index_tree: (b[9] & UNMERGED == 0).then(|| id(144)),
             anchor: id(176),
-            anchor_ref: b.get(241..241 + ref_len)?.to_str().ok()?.to_owned(),
+            anchor_ref: text(240)?,
+            monitor: text(512)?,
             intent_to_add: tail.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(BString::from).collect(),
         })
     }

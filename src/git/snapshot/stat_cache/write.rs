@@ -6,6 +6,7 @@ use gix::{ObjectId, oid};
 
 use super::read::{DirRef, StatCache, checksum, u32_at};
 use super::{DIR_LEN, DirStat, HEADER_LEN, Header, INDEX_RULES, KEEP_IF_ABSENT, MAGIC, RecordKind, UNMERGED};
+use crate::git::fsmonitor::LONGEST_TOKEN;
 use crate::git::stat::FileStat;
 
 /// Builds a cache, directory by directory in pre-order.
@@ -172,5 +173,9 @@ impl StatCache {
         let name = &header.anchor_ref.as_bytes()[..header.anchor_ref.len().min(255)];
         put(240, &[name.len() as u8]);
         put(241, name);
+        // Half a token would ask for something else.
+        let token = Some(header.monitor.as_bytes()).filter(|token| token.len() <= LONGEST_TOKEN).unwrap_or_default();
+        put(512, &[token.len() as u8]);
+        put(513, token);
     }
 }
