@@ -95,6 +95,12 @@ fn named_files_folders_and_renames_are_captured_as_git_records_them() {
     check("a renamed folder, with the slash of other systems", &["a/", "z/"]);
     repo.rename("z/deep", "b/deep");
     check("a folder moved to another", &["z/deep", "b/deep"]);
+    repo.write("p/q/1", "p\n");
+    repo.write("r/q/1", "r\n");
+    check("two folders", &["p", "r"]);
+    repo.rename("p", "aside");
+    repo.rename("r", "p");
+    check("a folder replaced by one with the same names", &["p", "aside", "r"]);
     repo.remove("b");
     check("a removed folder", &["b"]);
     repo.remove("c");
@@ -117,10 +123,11 @@ fn named_files_folders_and_renames_are_captured_as_git_records_them() {
 fn everything_is_looked_at_where_the_word_of_the_daemon_is_in_doubt() {
     let (repo, monitor) = watched();
     let answer = |text: &str| [packet(text.as_bytes()), b"0000".to_vec()].concat();
-    let token = "builtin:0.1.first:1\0";
+    let token = "builtin:0.1.first:99\0";
     let whole = answer(token);
     let answers = [
-        ("a gap", answer("builtin:0.1.second:1\0")),
+        ("a gap", answer("builtin:0.1.second:99\0")),
+        ("a count that runs backwards", answer("builtin:0.1.first:0\0")),
         ("everything", answer(&format!("{token}/\0"))),
         ("a path that leads out", answer(&format!("{token}a/1\0a/../../x\0"))),
         ("an absolute path", answer(&format!("{token}/c/7\0"))),
@@ -133,19 +140,18 @@ fn everything_is_looked_at_where_the_word_of_the_daemon_is_in_doubt() {
         ("nothing", Vec::new()),
     ];
 
-    for (what, bytes) in answers {
+    for (what, bytes) in [("an answer", whole.clone())].into_iter().chain(answers) {
         repo.write("c/7", "old\n");
         monitor.be(Manner::Faithful);
         monitor.tell("c/7");
         repo.settle();
         repo.save("base");
-        repo.save("settled");
         change_unseen(&repo);
         monitor.be(Manner::Bytes(bytes));
 
-        assert!(saw_everything(&repo, "A"), "after {what}");
-        repo.assert_tree_is_gits("A");
+        assert_eq!(saw_everything(&repo, "A"), what != "an answer", "after {what}");
     }
+    repo.assert_tree_is_gits("A");
 }
 
 #[test]
@@ -337,4 +343,22 @@ fn a_sparse_checkout_is_captured_as_without_the_daemon() {
     repo.save("C");
     assert_eq!(repo.tree("B"), repo.tree("C"));
     assert_eq!((repo.blob("B", "a/deep/4"), repo.blob("B", "a/deep/5")), (b"back\n".to_vec(), b"old\n".to_vec()));
+}
+
+#[test]
+fn what_is_not_captured_is_named_by_every_save() {
+    let (repo, monitor) = watched();
+    repo.config("checkpoint.maxFileSize", "10");
+    repo.write("b/large", [b'x'; 11]);
+    repo.fifo("c/pipe");
+    let _empty = repo.empty_nested_repository("a/inner");
+    ["b/large", "c/pipe", "a/inner"].iter().for_each(|path| monitor.tell(path));
+    let skipped = || repo.checkpoint(["save", "--allow-empty", "--json"]).success().json()["checkpoint"]["skipped"].clone();
+    let first = skipped();
+    repo.settle();
+
+    assert_eq!(skipped(), first);
+
+    assert_eq!(skipped(), first);
+    assert_eq!(first.as_array().unwrap().len(), 3, "{first}");
 }
