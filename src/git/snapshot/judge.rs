@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use super::exclude::Exclude;
 use super::nested;
 use super::resolve::{NewDir, Outcome, Shared, Task, has_forced_below, is_rules, no_object, top_fd};
+use super::seed::unread;
 use super::stat_cache::{DirStat, INDEX_STAT, RECHECK, Record, RecordKind, TRACKED};
 use super::walk::read_names;
 use crate::git::beneath::{open_directory, open_file};
@@ -209,7 +210,11 @@ impl<'a> Judge<'a> {
             self.gitlink(task);
             return Ok(());
         }
-        let dir_stat = DirStat { ino: stat.ino, mtime_ns: stat.mtime_ns, ctime_ns: stat.ctime_ns };
+        // What holds a `.git` that is none yet is to be read again: it may become a repository without another name in it.
+        let dir_stat = match has_git {
+            true => unread(),
+            false => DirStat { ino: stat.ino, mtime_ns: stat.mtime_ns, ctime_ns: stat.ctime_ns },
+        };
         let key = self.shared.new_dir(NewDir { parent: task.dir, path: task.path.clone(), stat: dir_stat });
         let tasks = names.into_iter().map(|name| Task {
             dir: key,

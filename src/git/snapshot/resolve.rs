@@ -245,8 +245,12 @@ impl<'a> Shared<'a> {
         let directory = self.cache.dir(dir);
         let below = dir..directory.end();
         let tracked = below.clone().any(|d| self.cache.dir(d).files().any(|file| file.flags() & super::stat_cache::TRACKED != 0));
-        if tracked || !super::nested::is_repository(self.repo.top(), directory.path()) {
+        if tracked {
             return;
+        }
+        if !super::nested::is_repository(self.repo.top(), directory.path()) {
+            // It may become one without another name in it.
+            return delta.stats.push((dir, super::seed::unread()));
         }
         delta.gone.extend(below.clone());
         delta.swallowed.push(below);

@@ -44,6 +44,29 @@ fn a_known_directory_that_became_a_repository_is_one_entry() {
 }
 
 #[test]
+fn a_directory_that_held_half_a_repository_is_one_entry_when_it_is_whole() {
+    for known in [false, true] {
+        let repo = base();
+        repo.write("d/a", "1");
+        if known {
+            recorded(&repo);
+        }
+        std::fs::create_dir(repo.path("d/.git")).unwrap();
+        // Until the stamps of the directory are old enough to be believed.
+        std::thread::sleep(std::time::Duration::from_millis(25));
+        recorded(&repo);
+        recorded(&repo);
+        repo.git(&["init", "-q", "d"]);
+        repo.git(&["-C", "d", "add", "-A"]);
+        repo.git(&["-C", "d", "commit", "-qm", "inner"]);
+
+        let checkpoint = recorded(&repo);
+
+        assert_eq!(checkpoint.tree, repo.worktree_tree(), "known before: {known}");
+    }
+}
+
+#[test]
 fn what_was_forced_in_once_is_ignored_again_the_next_time() {
     let repo = base();
     repo.write(".gitignore", "secret\nx/*\n");
