@@ -2,7 +2,8 @@
 //! touching the index or any file.
 //!
 //! `seed` (what is known) → `walk` (what differs; where git's fsmonitor daemon runs, `select` says what of it is needed) →
-//! `resolve` and `judge` (what it is now) → `build` (trees and the cache for the next time). Nothing is visible before [`Snapshot::commit_to`] writes the gathered objects.
+//! `resolve` and `judge` (what it is now) → `build` (trees and the cache for the next time). Nothing is visible before
+//! [`Snapshot::commit_to`] writes the gathered objects.
 
 mod build;
 mod exclude;
@@ -121,7 +122,8 @@ fn take_by(repo: &Repo, keep: Keep, forced: &[BString], sight: Sight) -> Result<
 /// Asks the daemon, before anything is looked at: what changes later is told the next time. A capture that looks at everything
 /// asks too if it is kept, so that the next one can know what changed since.
 fn ask_monitor(repo: &Repo, keep: Keep, sight: Sight, since: &str) -> Option<Answer> {
-    let is_of_use = repo.config().stat_cache && (sight == Sight::Monitor || keep == Keep::Objects);
+    let helps_now = sight == Sight::Monitor && !since.is_empty();
+    let is_of_use = repo.config().stat_cache && (helps_now || keep == Keep::Objects);
     if is_of_use { fsmonitor::ask(repo, since) } else { None }
 }
 
