@@ -88,7 +88,9 @@ impl TestEnv {
         if !self.unprivileged.swap(true, Ordering::Relaxed) {
             // Where the tests were built may be closed to others.
             std::fs::create_dir_all(program.parent().expect("it lies in a folder")).unwrap();
-            std::fs::copy(PROGRAM, program).unwrap();
+            // Not copied by this process: a child that another test starts meanwhile would hold the copy open for writing, and
+            // such a program cannot be run.
+            assert!(Command::new("cp").arg(PROGRAM).arg(&program).status().unwrap().success());
         }
         let owner = format!("{NOBODY}:{NOBODY}");
         assert!(Command::new("chown").args(["-R", "-h", &owner]).arg(self.root()).status().unwrap().success());
