@@ -207,24 +207,37 @@ pub(super) fn change(
     work.forward()?;
     let ops = &parts.journal.ops;
     let verified = repo.config().verify;
-    if verified {
-        let differences = verify::find_differences(repo, ops).map_err(Stopped::Failed)?;
-        if !differences.is_empty() {
-            return Err(Stopped::Changed(differences));
-        }
+    let lock = lock.filter(|_| !parts.index_left);
+    let (differences, bytes) = std::thread::scope(|scope| {
+        let verifying = verified.then(|| scope.spawn(|| verify::find_differences(repo, ops)));
+        let bytes = lock.as_ref().map_or(Ok(None), |lock| new_index(repo, objects, parts, lock, seen));
+        let differences = verifying.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        (differences.unwrap_or_else(|| Ok(Vec::new())), bytes)
+    });
+    let differences = differences.map_err(Stopped::Failed)?;
+    if !differences.is_empty() {
+        return Err(Stopped::Changed(differences));
     }
     // A process that went on writing for as long as an interruption lasts is not waited for: what it wrote is kept at the end.
     let written_late = if parts.resumed { Vec::new() } else { work.find_late_writes() };
     if !written_late.is_empty() {
         return Err(Stopped::Changed(written_late));
     }
-    let Some(lock) = lock.filter(|_| !parts.index_left) else { return Ok((verified, false)) };
-    let Some(edits) = &parts.journal.index else { return Ok((verified, false)) };
-    let source = lock.source(repo).map_err(Stopped::Failed)?;
-    let bytes = index::bytes(repo, objects, source, (edits, ops), seen).map_err(Stopped::Failed)?;
-    let Some(bytes) = bytes else { return Ok((verified, false)) };
+    let (Some(lock), Some(bytes)) = (lock, bytes.map_err(Stopped::Failed)?) else { return Ok((verified, false)) };
     lock.publish(repo, &bytes).map_err(Stopped::Failed)?;
     Ok((verified, true))
+}
+
+/// The bytes of the new index; none if it is to stay as it is.
+fn new_index(
+    repo: &Repo,
+    objects: &Objects,
+    parts: &Parts,
+    lock: &IndexLock,
+    seen: &Seen<'_>,
+) -> Result<Option<Vec<u8>>, GitError> {
+    let Some(edits) = &parts.journal.index else { return Ok(None) };
+    index::bytes(repo, objects, lock.source(repo)?, (edits, &parts.journal.ops), seen)
 }
 
 /// Takes everything back if the change failed.
