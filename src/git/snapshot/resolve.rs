@@ -60,7 +60,7 @@ pub(super) struct Delta {
     pub(super) new_dirs: Vec<NewDir>,
     /// Known directories that are not there any more.
     pub(super) gone: Vec<u32>,
-    /// Known directories that are not on disk, as they were not the last time, and whose files all stand.
+    /// Known directories that are not on disk, and in which something stands all the same.
     pub(super) standing: BTreeSet<u32>,
     /// Known directories that became part of another repository: whatever else was found out about them does not count.
     swallowed: Vec<std::ops::Range<u32>>,
@@ -182,7 +182,9 @@ impl<'a> Shared<'a> {
         match event {
             Event::Changed { dir, file } => tasks.push(task(dir, file, false)),
             Event::Recheck { dir, file } => tasks.push(task(dir, file, true)),
-            Event::Gone { dir, file } => self.file_gone(dir, file, delta)?,
+            Event::Gone { dir, file } => {
+                self.file_gone(dir, file, delta)?;
+            }
             Event::Verified { dir, file, stat } => {
                 let record = self.cache.dir(dir).file(file).to_record();
                 let flags = record.flags & !super::stat_cache::INDEX_STAT;
@@ -194,12 +196,11 @@ impl<'a> Shared<'a> {
             }
             Event::Read { dir, stat } => delta.stats.push((dir, stat)),
             Event::DirGone { dir } => {
-                let before = delta.outcomes.len();
+                let mut stands = false;
                 for file in 0..self.cache.dir(dir).file_count() {
-                    self.file_gone(dir, file, delta)?;
+                    stands |= self.file_gone(dir, file, delta)?;
                 }
-                let all_stand = self.cache.dir(dir).file_count() > 0 && delta.outcomes.len() == before;
-                if all_stand {
+                if stands {
                     delta.standing.insert(dir);
                 } else {
                     delta.gone.push(dir);
@@ -215,21 +216,25 @@ impl<'a> Shared<'a> {
         Ok(())
     }
 
-    /// A known file is not there. If the index asks not to look for it, its entry stands, as in a sparse checkout.
-    fn file_gone(&self, dir: u32, file: u32, delta: &mut Delta) -> Result<(), GitError> {
+    /// A known file is not there. If the index asks not to look for it, its entry stands, as in a sparse checkout. Returns
+    /// true if it does.
+    fn file_gone(&self, dir: u32, file: u32, delta: &mut Delta) -> Result<bool, GitError> {
         let directory = self.cache.dir(dir);
         let record = directory.file(file).to_record();
         delta.rules_gone |= is_rules(record.name.as_ref());
         if record.flags & KEEP_IF_ABSENT == 0 {
             self.note_rules(record.name.as_ref());
             delta.outcomes.push(Outcome::Drop(dir, record.name));
-            return Ok(());
+            return Ok(false);
         }
         let path = join(directory.path(), record.name.as_ref());
         let index = self.index.get()?;
         let was_there = record.stat != FileStat::default();
         match index.entry_by_path(path.as_ref()).map(|entry| entry.id) {
-            None => delta.outcomes.push(Outcome::Drop(dir, record.name)),
+            None => {
+                delta.outcomes.push(Outcome::Drop(dir, record.name));
+                return Ok(false);
+            }
             Some(id) if was_there || id != record.id => {
                 self.note_rules(record.name.as_ref());
                 delta.outcomes.push(Outcome::Put(dir, Record { id, stat: FileStat::default(), ..record }));
@@ -237,7 +242,7 @@ impl<'a> Shared<'a> {
             // As it was the last time.
             Some(_) => {}
         }
-        Ok(())
+        Ok(true)
     }
 
     /// A known directory holds a `.git` now. If it is a repository, and the index has nothing in it, it becomes one entry.

@@ -237,6 +237,29 @@ fn what_stands_in_the_place_of_a_flagged_entry_is_captured_instead() {
 }
 
 #[test]
+fn an_absent_flagged_entry_stands_when_the_rest_of_its_folder_goes() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        for cache in ["true", "false"] {
+            let repo = TestRepo::new();
+            for path in ["folder/absent", "folder/x", "folder/deep/y"] {
+                repo.write(path, "1\n");
+            }
+            repo.commit("flagged");
+            repo.config("checkpoint.statCache", cache);
+            repo.run(["update-index", flag, "folder/absent"]);
+            repo.remove("folder/absent");
+            repo.save("before");
+
+            repo.remove("folder");
+            repo.save("after");
+
+            assert!(repo.holds("after", "folder/absent"), "{flag}, cache {cache}");
+            repo.assert_tree_is_gits("after");
+        }
+    }
+}
+
+#[test]
 fn a_flagged_file_that_a_restore_removes_comes_back_with_undo() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
         let repo = TestRepo::new();
