@@ -8,6 +8,7 @@ use gix::attrs::search::Outcome;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::filter::plumbing::Pipeline;
 use gix::filter::plumbing::driver::apply::{Delay, MaybeDelayed};
+use gix::filter::plumbing::eol::AutoCrlf;
 use gix::filter::plumbing::pipeline::CrlfRoundTripCheck;
 use gix::filter::plumbing::pipeline::convert::to_worktree::Options;
 use gix::filter::plumbing::pipeline::convert::{ToGitOutcome, ToWorktreeOutcome};
@@ -188,6 +189,14 @@ fn new_pipeline(repo: &gix::Repository) -> Result<Pipeline, GitError> {
     let mut options = gix::filter::Pipeline::options(repo).map_err(failed)?;
     // `core.safecrlf` guards a person's `git add`; a snapshot records what git would, whatever it thinks of it.
     options.crlf_roundtrip_check = CrlfRoundTripCheck::Skip;
+    // A key without a value is true; the library takes it for one that is not there.
+    let config = repo.config_snapshot();
+    if config.boolean("core.autocrlf") == Some(true) {
+        options.eol_config.auto_crlf = AutoCrlf::Enabled;
+    }
+    for driver in &mut options.drivers {
+        driver.required = config.boolean(&format!("filter.{}.required", driver.name)).unwrap_or(driver.required);
+    }
     let context = repo.command_context().map_err(failed)?;
     Ok(Pipeline::new(context, repo.object_hash(), options))
 }

@@ -285,7 +285,7 @@ fn check_extensions(repo: &gix::Repository) -> Result<(), GitError> {
     Ok(())
 }
 
-/// Reads `GIT_CONFIG_PARAMETERS`: words in git's shell quoting, each `'key'='value'`, `'key=value'` or `'key'`
+/// Reads `GIT_CONFIG_PARAMETERS`: words in git's shell quoting, each `'key'='value'`, `'key'=`, `'key=value'` or `'key'`
 /// (`config.c:parse_config_env_list`). Returns `key=value` words.
 fn parse_config_parameters(text: &[u8]) -> Result<Vec<BString>, GitError> {
     let malformed = || GitError::BadConfig { key: "GIT_CONFIG_PARAMETERS".into(), value: text.to_str_lossy().into_owned() };
@@ -295,9 +295,10 @@ fn parse_config_parameters(text: &[u8]) -> Result<Vec<BString>, GitError> {
         let (mut word, after) = unquote_word(rest).ok_or_else(malformed)?;
         rest = after;
         if let Some(value) = rest.strip_prefix(b"=") {
-            word.push(b'=');
             rest = value;
+            // Nothing after the sign stands for a key without a value, which is true; an empty value is false.
             if rest.first() == Some(&b'\'') {
+                word.push(b'=');
                 let (value, after) = unquote_word(rest).ok_or_else(malformed)?;
                 word.extend_from_slice(&value);
                 rest = after;
@@ -336,12 +337,13 @@ mod tests {
 
     #[test]
     fn config_parameters_are_read_in_both_of_gits_forms() {
-        let table: [(&[u8], &[&str]); 6] = [
+        let table: [(&[u8], &[&str]); 7] = [
             (b"", &[]),
             (b"'a.b'='c'", &["a.b=c"]),
             (b"'a.b=c' 'd.e'='f g'", &["a.b=c", "d.e=f g"]),
             (b"'a.b'='it'\\''s'", &["a.b=it's"]),
-            (b"'a.b'=", &["a.b="]),
+            (b"'a.b'=''", &["a.b="]),
+            (b"'a.b'=", &["a.b"]),
             (b"'a.b'", &["a.b"]),
         ];
         for (text, expected) in table {
