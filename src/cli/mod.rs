@@ -165,10 +165,12 @@ fn open_to_look(ui: &mut Ui) -> Result<Context, Failure> {
     Ok(context)
 }
 
-/// Opens the repository around the current directory, and lets its configuration decide about colour and pager.
+/// Opens the repository around the current directory, lets its configuration decide about colour and pager, and shows
+/// progress from then on.
 fn open(ui: &mut Ui) -> Result<Context, Failure> {
     let directory = std::env::current_dir().map_err(Failure::CurrentDirectory)?;
     let context = Context::open(&directory)?;
     ui.configure(context.repo.terminal_config())?;
+    ui.show_progress();
     Ok(context)
 }

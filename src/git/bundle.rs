@@ -13,6 +13,7 @@ use gix::bstr::ByteSlice;
 
 use super::odb::sync_directory;
 use super::{GitError, Repo};
+use crate::sys::progress::{self, Phase};
 
 /// A header with more lines than this is refused.
 const MOST_LINES: usize = 1_000_000;
@@ -41,6 +42,7 @@ fn bad(reason: impl Into<String>) -> GitError {
 
 /// Writes `refs` with all their objects, but for what is reachable from `without`, to `target`.
 pub fn write(repo: &Repo, target: &Path, refs: &[String], without: &[ObjectId]) -> Result<(), GitError> {
+    progress::begin(Phase::Bundle, 0);
     let mut git = git(repo);
     git.args(["bundle", "create", "--quiet"]).arg(target).arg("--stdin");
     let mut child = git
@@ -60,6 +62,7 @@ pub fn write(repo: &Repo, target: &Path, refs: &[String], without: &[ObjectId]) 
 
 /// Reads the bundle in `file`, unpacks and checks its objects aside.
 pub fn read(repo: &Repo, file: File) -> Result<Incoming, GitError> {
+    progress::begin(Phase::Bundle, 0);
     let mut reader = BufReader::new(file);
     let header = read_header(&mut reader, repo.hash_kind())?;
     let gix = repo.gix();

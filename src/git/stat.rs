@@ -6,8 +6,8 @@ use rustix::fs::{FileType, Stat};
 /// Time stamps of a file or directory can lag behind the clock by a tick of the kernel; what is younger than this when a
 /// scan begins may change again without its stamps changing.
 const SLACK_NS: i64 = 20_000_000;
-/// The same where the file system keeps whole seconds only.
-const SLACK_WHOLE_SECONDS_NS: i64 = 2_000_000_000;
+/// The same where the file system keeps whole seconds only, if not every other one.
+const SLACK_WHOLE_SECONDS_NS: i64 = 2_000_000_000 + SLACK_NS;
 
 /// The part of `stat(2)` that tells whether a file is still the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,6 +85,9 @@ mod tests {
         assert!(at(start - 50_000_001).is_settled(start));
         assert!(!at(start + 5).is_settled(start), "a clock that was set back");
         assert!(!at(1_699_999_999_000_000_000).is_settled(start), "whole seconds need two of them");
+        assert!(!at(1_699_999_998_000_000_000).is_settled(1_700_000_000_010_000_000), "and a tick");
         assert!(at(1_699_999_990_000_000_000).is_settled(start));
+        let restored = FileStat { mtime_ns: 1_699_999_999_000_000_000, ctime_ns: start - 50_000_001, ..FileStat::default() };
+        assert!(restored.is_settled(start), "a time that was set by hand, where the file system keeps fractions");
     }
 }

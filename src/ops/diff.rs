@@ -6,6 +6,7 @@ use super::{Context, Error, base_tree, select};
 use crate::git::diff::{Comparison, Differ, Paths, Scope, limit, tree_changes};
 use crate::git::{Objects, snapshot};
 use crate::model::{Checkpoint, ObjectId, Stat};
+use crate::sys::progress::{self, Phase};
 
 /// What to compare, as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,6 +25,7 @@ pub fn diff(context: &Context, request: &DiffRequest) -> Result<Comparison, Erro
     let (new, objects) = match request.sides.get(1) {
         Some(text) => (tree_named(context, text)?, reader(context)),
         None => {
+            progress::begin(Phase::Capture, 0);
             let snapshot = snapshot::take_watched(repo, snapshot::Keep::Memory)?;
             (snapshot.tree, snapshot.objects(repo))
         }

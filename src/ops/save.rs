@@ -16,6 +16,7 @@ use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::{GitError, commit, refs};
 use crate::model::{BString, Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, SkipReason, Skipped, trailers, validate_name};
 use crate::sys;
+use crate::sys::progress::{self, Phase};
 
 /// With more changed paths than this, a save does not count lines.
 const MOST_COUNTED: usize = 100;
@@ -87,6 +88,7 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
     }
     context.store.require_writable()?;
     let _lock = lock(context)?;
+    progress::begin(Phase::Capture, 0);
     let mut snapshot = snapshot::take_watched(&context.repo, Keep::Objects)?;
     // The end of an agent's turn is recorded in any case: its place in the conversation matters.
     if !request.allow_empty
@@ -112,6 +114,7 @@ fn is_held(context: &Context, checkpoint: &Checkpoint) -> Result<bool, Error> {
 
 /// Waits for the worktree's lock and finishes what a capture that died under it left.
 pub(super) fn lock(context: &mut Context) -> Result<WorktreeLock, Error> {
+    progress::begin(Phase::Wait, 0);
     let lock = WorktreeLock::acquire(&context.repo, None)?;
     let lock = lock.ok_or_else(|| Error::LockTimeout(context.repo.private_dir().join("lock").display().to_string()))?;
     refuse_or_clear(&context.repo, &lock)?;
@@ -121,6 +124,7 @@ pub(super) fn lock(context: &mut Context) -> Result<WorktreeLock, Error> {
 
 /// As [`lock`], but gives up after `limit`: none.
 pub(super) fn lock_within(context: &mut Context, limit: Duration) -> Result<Option<WorktreeLock>, Error> {
+    progress::begin(Phase::Wait, 0);
     let lock = WorktreeLock::acquire(&context.repo, Some(limit))?;
     if lock.is_some() {
         adopt_pending(context)?;

@@ -6,6 +6,7 @@
 use super::Context;
 use crate::git::lock::RepositoryLock;
 use crate::git::{drop_broken_index, merge_packs, pack_refs};
+use crate::sys::progress::{self, Phase};
 
 /// So many packs of a tier become one of the next.
 const PACKS: usize = 16;
@@ -25,6 +26,7 @@ pub(super) fn tidy(context: &mut Context, number: u64) {
         return;
     }
     let Ok(Some(_lock)) = RepositoryLock::try_acquire(&context.repo) else { return };
+    progress::begin(Phase::Tidy, 0);
     if stale {
         pack_refs::clear_stale(&context.repo);
     }

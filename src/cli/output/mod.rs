@@ -3,6 +3,7 @@
 mod age;
 mod pager;
 mod plural;
+mod progress;
 mod sanitize;
 mod style;
 mod ui;
@@ -10,6 +11,7 @@ mod width;
 
 pub use age::{Clock, rfc3339};
 pub use plural::plural;
+pub(in crate::cli) use progress::clear_in_panic;
 pub use sanitize::sanitize;
 pub use style::{ColorChoice, Style, Styles};
 pub use ui::{Options, Ui};

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Stdout, Write};
 
 use super::pager::{self, Pager};
+use super::progress::ProgressLine;
 use super::sanitize;
 use super::style::{ColorChoice, Styles, Surroundings, is_colored};
 use crate::git::{GitError, TerminalConfig};
@@ -31,6 +32,7 @@ pub struct Ui {
     talk_styles: Styles,
     /// Talk held back while a pager owns the terminal.
     held: String,
+    progress: Option<ProgressLine>,
 }
 
 enum Out {
@@ -99,6 +101,7 @@ impl Ui {
             styles: Styles::default(),
             talk_styles: Styles::default(),
             held: String::new(),
+            progress: None,
         };
         ui.choose_styles();
         ui
@@ -141,9 +144,23 @@ impl Ui {
         self.talk_styles = Styles::new(is_colored(&choices, surroundings(io::stderr().is_terminal())));
     }
 
+    /// Shows from now on how far the work has come, where a person is there to see it. That ends with the first word of the
+    /// result.
+    pub fn show_progress(&mut self) {
+        let wanted = !self.options.quiet && !self.options.json && matches!(self.out, Out::Stdout(_));
+        if wanted && self.progress.is_none() {
+            self.progress = ProgressLine::start();
+        }
+    }
+
     /// Where the result goes. A reader that stopped reading is an error of kind `BrokenPipe`: pass it up, the program then
     /// ends quietly.
     pub fn out(&mut self) -> &mut dyn Write {
+        self.progress = None;
+        self.stream()
+    }
+
+    fn stream(&mut self) -> &mut dyn Write {
         match &mut self.out {
             Out::Stdout(out) => out,
             Out::Pager(out) => out,
@@ -251,8 +268,11 @@ impl Ui {
             #[cfg(test)]
             Out::Memory(_) => return self.held.push_str(text),
         }
+        if let Some(progress) = &self.progress {
+            progress.hide();
+        }
         // What was said before must stand above this at a terminal. A failure shows again at the next write.
-        let _ = self.out().flush();
+        let _ = self.stream().flush();
         // Nobody is left to be told if standard error is closed.
         let _ = io::stderr().write_all(text.as_bytes());
     }
@@ -267,9 +287,16 @@ impl Ui {
         if !self.can_ask() {
             return false;
         }
+        if let Some(progress) = &self.progress {
+            progress.pause();
+        }
         self.talk(&format!("{} [y/N] ", lines(&question)));
         let mut answer = String::new();
-        match io::stdin().lock().read_line(&mut answer) {
+        let read = io::stdin().lock().read_line(&mut answer);
+        if let Some(progress) = &self.progress {
+            progress.resume();
+        }
+        match read {
             Ok(0) => self.talk("\n"),
             Ok(_) => {}
             Err(_) => return false,

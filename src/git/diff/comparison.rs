@@ -14,6 +14,7 @@ use super::rename::find_renames;
 use super::tree::tree_changes;
 use crate::git::{GitError, Objects, Repo};
 use crate::model::Stat;
+use crate::sys::progress::{self, Phase};
 
 /// What of two trees is compared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,6 +51,7 @@ impl Comparison {
 
     /// The same for a source that is used more than once.
     pub fn of(repo: &Repo, mut differ: Differ, (old, new): (ObjectId, ObjectId), scope: Scope) -> Result<Comparison, GitError> {
+        progress::begin(Phase::Compare, 0);
         let mut changes = tree_changes(differ.objects(), &old, &new)?;
         limit(repo, &scope.paths, &mut changes)?;
         let mut pairs = changes.into_iter().map(Pair::from).collect();

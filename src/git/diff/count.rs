@@ -7,6 +7,7 @@ use super::patch::{Format, comparable};
 use super::reader::{Differ, Reader};
 use crate::git::GitError;
 use crate::model::Stat;
+use crate::sys::progress::{self, Phase};
 
 /// How much of a file changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,11 @@ pub struct FileCount {
 /// Counts the changes of every file. One in which nothing changed that counts is left out, as in `git diff --stat -w`.
 pub fn count(differ: &Differ, pairs: Vec<Pair>, format: &Format) -> Result<Vec<FileCount>, GitError> {
     let workers = differ.readers(parallel::threads_for(pairs.len(), 8))?;
-    let counts = parallel::map(&pairs, workers, |reader, pair| count_pair(pair, reader, format));
+    progress::begin(Phase::Compare, pairs.len());
+    let counts = parallel::map(&pairs, workers, |reader, pair| {
+        progress::add_files(1);
+        count_pair(pair, reader, format)
+    });
     let mut files = Vec::with_capacity(pairs.len());
     for (pair, count) in std::iter::zip(pairs, counts) {
         let count = count?;

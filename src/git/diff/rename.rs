@@ -16,6 +16,7 @@ use super::parallel;
 use super::reader::{Differ, Kept, Reader};
 use super::similarity::{Fingerprint, score, sizes_rule_out};
 use crate::git::GitError;
+use crate::sys::progress::{self, Phase};
 
 /// The score that makes two files a rename.
 const LEAST_SCORE: u16 = Pair::MAX_SCORE / 2;
@@ -149,7 +150,9 @@ impl Matches<'_> {
         read.into_iter().collect::<Result<(), _>>()?;
         let threads = parallel::threads_for(new.len() * old.len(), 500).min(new.len());
         let old_names: Vec<&BStr> = old.iter().map(|&at| name(&self.old[at].path)).collect();
+        progress::begin(Phase::Compare, new.len());
         let best = parallel::map(new, vec![(); threads], |(), &to| {
+            progress::add_files(1);
             let new_name = name(&self.new[to].path);
             let mut best = Best::default();
             for (&at, old_name) in std::iter::zip(old, &old_names) {

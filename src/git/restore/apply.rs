@@ -24,6 +24,7 @@ use super::swap::{At, Exchange, exchange, move_aside, move_new};
 use crate::git::stat::FileStat;
 use crate::git::{GitError, Repo, os_path};
 use crate::sys::fault;
+use crate::sys::progress::{self, Phase};
 
 /// Why the worktree could not be changed as planned.
 #[derive(Debug)]
@@ -66,6 +67,7 @@ pub(super) enum State {
 impl Work<'_> {
     /// Brings every path to its new state. Paths that are there already are left.
     pub(super) fn forward(&self) -> Result<(), Stopped> {
+        progress::begin(Phase::Apply, self.ops.len());
         for op in self.ops.iter().filter(|op| op.kind() == OpKind::Delete) {
             self.forward_one(op)?;
         }
@@ -124,6 +126,7 @@ impl Work<'_> {
     }
 
     fn forward_one(&self, op: &Op) -> Result<(), Stopped> {
+        progress::add_files(1);
         let stopped = |error| self.stopped(op.path.as_bstr(), error);
         let changed = || Stopped::Changed(vec![op.path.clone()]);
         let mut state = self.state(op).map_err(stopped)?;

@@ -26,6 +26,7 @@ use super::swap::At;
 use crate::git::filter::Filters;
 use crate::git::{GitError, Objects, Repo, index};
 use crate::sys::fault;
+use crate::sys::progress::{self, Phase};
 
 /// Which attribute files decide how contents are filtered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +68,7 @@ impl Stager<'_> {
     pub(super) fn run(&self, objects: &Objects, ops: &mut [Op]) -> Result<Failures, GitError> {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
         let mut writes: Vec<&mut Op> = ops.iter_mut().filter(|op| op.new.is_some()).collect();
+        progress::begin(Phase::Stage, writes.len());
         let index = match self.attributes {
             Attributes::Worktree => Arc::new(index::load(self.repo, objects)?),
             Attributes::Target => Arc::new(gix::index::State::new(objects.hash_kind())),
@@ -106,6 +108,7 @@ impl Stager<'_> {
         for op in ops {
             let slot = op.new_slot();
             let Some(new) = &mut op.new else { continue };
+            progress::add_files(1);
             let exact = self.originals.get(objects, op.path.as_bstr(), &new.id);
             let content = match content(objects, &mut filters, op.path.as_bstr(), new, &mut blob, &mut filtered) {
                 Ok(content) => content.or_exact(exact.as_ref()),

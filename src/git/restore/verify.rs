@@ -10,10 +10,12 @@ use super::dirs::Top;
 use super::op::Op;
 use super::stage::is_blob;
 use crate::git::{GitError, Repo};
+use crate::sys::progress::{self, Phase};
 
 /// The paths whose file is not what was to be written there.
 pub(super) fn find_differences(repo: &Repo, ops: &[Op]) -> Result<Vec<BString>, GitError> {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    progress::begin(Phase::Verify, ops.len());
     let share = ops.len().div_ceil(threads).max(16);
     let found: Vec<Result<Vec<BString>, GitError>> = std::thread::scope(|scope| {
         let workers: Vec<_> = ops.chunks(share).map(|chunk| scope.spawn(move || work(repo, chunk))).collect();
@@ -34,6 +36,7 @@ fn work(repo: &Repo, ops: &[Op]) -> Result<Vec<BString>, GitError> {
 }
 
 fn is_as_planned(top: &Top, op: &Op, buffer: &mut Vec<u8>) -> io::Result<bool> {
+    progress::add_files(1);
     let Some(new) = &op.new else {
         // A directory may have taken the place of the file.
         return Ok(top.stat(op.path.as_bstr())?.is_none_or(|stat| super::dirs::is_directory(&stat)));

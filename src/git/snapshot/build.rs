@@ -8,7 +8,7 @@ use gix::objs::Tree;
 use gix::objs::tree::{Entry, EntryKind};
 
 use super::resolve::{Delta, DirKey, NewDir, Outcome};
-use super::stat_cache::{DirRef, DirStat, KEEP_IF_ABSENT, Record, RecordKind, StatCache, StatCacheWriter};
+use super::stat_cache::{ABSENT, DirRef, DirStat, KEEP_IF_ABSENT, Record, RecordKind, StatCache, StatCacheWriter};
 use crate::git::GitError;
 use crate::git::index::add_tree;
 use crate::git::odb::ObjectWriter;
@@ -207,7 +207,9 @@ impl<'a, 'o> Builder<'a, 'o> {
                         absent.push(name.to_owned());
                     }
                     self.writer.file(name, file.kind(), file.flags(), &file.stat(), file.id());
-                    push_entry(tree, name, file.kind(), file.id().to_owned());
+                    if file.flags() & ABSENT == 0 {
+                        push_entry(tree, name, file.kind(), file.id().to_owned());
+                    }
                 }
             }
         }
@@ -220,7 +222,9 @@ impl<'a, 'o> Builder<'a, 'o> {
     fn put(&mut self, record: Option<&Record>, tree: &mut Tree) {
         if let Some(record) = record {
             self.writer.file(record.name.as_ref(), record.kind, record.flags, &record.stat, &record.id);
-            push_entry(tree, record.name.as_ref(), record.kind, record.id);
+            if !record.is_absent() {
+                push_entry(tree, record.name.as_ref(), record.kind, record.id);
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use super::exclude::Exclude;
 use super::nested;
 use super::resolve::{NewDir, Outcome, Shared, Task, has_forced_below, is_rules, no_object, top_fd};
 use super::seed::unread;
-use super::stat_cache::{DirStat, INDEX_STAT, RECHECK, Record, RecordKind, TRACKED};
+use super::stat_cache::{ABSENT, DirStat, INDEX_STAT, KEEP_IF_ABSENT, RECHECK, Record, RecordKind, TRACKED};
 use super::walk::read_names;
 use crate::git::beneath::{open_directory, open_file};
 use crate::git::facts::nested_head;
@@ -25,6 +25,7 @@ use crate::git::restore::is_area;
 use crate::git::stat::FileStat;
 use crate::git::{GitError, os_path};
 use crate::model::{SkipReason, Skipped};
+use crate::sys::progress;
 
 /// Content above this size in bytes is streamed to its object instead of being held in memory.
 const STREAM_ABOVE: u64 = 32 << 20;
@@ -73,12 +74,16 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges the path of `task` as it is on disk now.
-    pub(super) fn judge(&mut self, task: Task) -> Result<(), GitError> {
+    pub(super) fn judge(&mut self, mut task: Task) -> Result<(), GitError> {
+        let found = statat(top_fd(self.shared), task.path.as_slice(), AtFlags::SYMLINK_NOFOLLOW);
+        let is_gone = matches!(found, Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP));
+        if is_gone && task.known.as_ref().is_some_and(Record::is_absent) {
+            return Ok(());
+        }
         self.shared.note_rules(task.name.as_ref());
-        let path: &[u8] = &task.path;
-        let stat = match statat(top_fd(self.shared), path, AtFlags::SYMLINK_NOFOLLOW) {
+        let stat = match found {
             Ok(stat) => FileStat::of(&stat),
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+            Err(_) if is_gone => {
                 self.drop_known(task);
                 return Ok(());
             }
@@ -88,6 +93,13 @@ impl<'a> Judge<'a> {
             }
         };
         let is_dir = stat.file_type() == FileType::Directory;
+        if is_dir && task.known.as_ref().is_some_and(|known| known.is_absent() && known.kind != RecordKind::Gitlink) {
+            // The file is as absent as before; the directory is judged for itself, unless the cache has it.
+            if self.shared.cache.find_dir(task.path.as_ref()).is_some() {
+                return Ok(());
+            }
+            task = Task { known: None, may_be_ignored: true, ..task };
+        }
         if is_dir && is_area(self.shared.repo, task.name.as_ref()) {
             // What an interrupted restore keeps there is no part of the worktree.
             self.drop_known(task);
@@ -141,9 +153,12 @@ impl<'a> Judge<'a> {
     }
 
     fn drop_known(&mut self, task: Task) {
-        if task.known.is_some() {
-            self.outcomes.push(Outcome::Drop(task.dir, task.name));
-        }
+        let outcome = match task.known {
+            None => return,
+            Some(known) if known.flags & (TRACKED | KEEP_IF_ABSENT) == TRACKED => Outcome::Put(task.dir, known.absent()),
+            Some(_) => Outcome::Drop(task.dir, task.name),
+        };
+        self.outcomes.push(outcome);
     }
 
     /// Leaves a path out and says so. What the index has of it stays, so that the snapshot does not claim it was deleted.
@@ -151,7 +166,7 @@ impl<'a> Judge<'a> {
         self.skipped.push(Skipped { path: task.path, reason, size });
         let record = match task.known {
             Some(known) if known.flags & TRACKED != 0 => {
-                Record { flags: known.flags | RECHECK, stat: FileStat::default(), ..known }
+                Record { flags: (known.flags & !ABSENT) | RECHECK, stat: FileStat::default(), ..known }
             }
             _ => Record {
                 name: task.name,
@@ -249,11 +264,14 @@ impl<'a> Judge<'a> {
     }
 
     fn file(&mut self, task: Task, stat: FileStat, forced: bool) -> Result<(), GitError> {
+        if task.known.is_none() {
+            progress::add_files(1);
+        }
         let kind = self.record_kind(&task, &stat);
         let read = if stat.file_type() == FileType::Symlink { self.read_link(&task)? } else { self.read_file(&task, kind)? };
         match read {
             Reading::Stored(id, stat) => {
-                let known = task.known.as_ref().map_or(0, |known| known.flags & !(RECHECK | INDEX_STAT));
+                let known = task.known.as_ref().map_or(0, |known| known.flags & !(RECHECK | INDEX_STAT | ABSENT));
                 // What was forced in for once is judged by the rules again the next time.
                 let flags = if forced && known & TRACKED == 0 { known | RECHECK } else { known };
                 self.outcomes.push(Outcome::Put(task.dir, Record { name: task.name, kind, flags, stat, id }));
@@ -319,6 +337,7 @@ impl<'a> Judge<'a> {
                 Err(GitError::Filter { .. }) if self.is_malformed(task)? => return Ok(Reading::Unconvertible),
                 Err(error) => return Err(error),
             };
+            progress::add_bytes(before.size);
             let stable = fstat(&again)? == before;
             match id {
                 Some(id) if stable => return Ok(Reading::Stored(id, before)),

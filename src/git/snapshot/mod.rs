@@ -33,7 +33,7 @@ pub(crate) use self::nested::is_repository;
 use self::resolve::Shared;
 pub(crate) use self::resolve::rules_not_checked_out;
 use self::select::Selection;
-use self::stat_cache::{Header, INDEX_STAT, StatCache};
+use self::stat_cache::{ABSENT, Header, INDEX_STAT, StatCache};
 use self::walk::{Event, Walk};
 use super::beneath::open_top;
 use super::facts::{Head, operation};
@@ -45,7 +45,8 @@ use super::odb::ObjectSink;
 use super::stat::FileStat;
 use super::{GitError, Objects, Repo};
 use crate::model::Skipped;
-use crate::sys;
+use crate::sys::Moment;
+use crate::sys::progress::{self, Phase};
 
 /// The state of a worktree at one instant.
 pub struct Snapshot {
@@ -103,15 +104,15 @@ enum Sight {
 }
 
 fn take_by(repo: &Repo, keep: Keep, forced: &[BString], sight: Sight) -> Result<Snapshot, GitError> {
-    let stamp_ns = sys::now_nanos();
+    let now = Moment::now();
     let top = open_top(repo.top())?;
     let signature = IndexSignature::read(repo)?;
     let rules = rules::fingerprint(repo)?;
-    let trusted = read_cache(repo).and_then(|cache| trust(repo, cache, &rules));
+    let trusted = read_cache(repo).and_then(|cache| trust(repo, cache, &rules, &now));
     let since = trusted.as_ref().map(|(_, header)| header.monitor.as_str()).unwrap_or_default();
     let answer = ask_monitor(repo, keep, sight, since);
     let forced = forced.iter().cloned().collect();
-    let taker = Taker { repo, keep, sight, top, signature, rules, stamp_ns, answer, forced };
+    let taker = Taker { repo, keep, sight, top, signature, rules, now, answer, forced };
     match taker.with(trusted)? {
         Some(snapshot) => Ok(snapshot),
         // Rules changed under the cache: what it knows of captured and ignored files does not hold.
@@ -134,7 +135,7 @@ struct Taker<'a> {
     top: std::os::fd::OwnedFd,
     signature: IndexSignature,
     rules: [u8; 32],
-    stamp_ns: i64,
+    now: Moment,
     answer: Option<Answer>,
     forced: BTreeSet<BString>,
 }
@@ -147,24 +148,24 @@ impl Taker<'_> {
         let from_cache = cache.is_some();
         let mut lazy = LazyIndex::new(repo);
         let (baseline, stamp_ns, index_facts) = match cache {
-            Some((cache, header)) if header.index == self.signature && self.signature.is_conclusive(header.stamp_ns) => {
-                (cache, header.stamp_ns, Some((header.index_tree, header.intent_to_add)))
+            Some((cache, header)) if header.index == self.signature && self.signature.is_conclusive(header.taken.wall_ns) => {
+                (cache, header.taken.wall_ns, Some((header.index_tree, header.intent_to_add)))
             }
             other => {
                 let state = lazy.get()?;
-                let stamp = other.as_ref().map_or(self.stamp_ns, |(_, header)| header.stamp_ns);
+                let stamp = other.as_ref().map_or(self.now.wall_ns, |(_, header)| header.taken.wall_ns);
                 let seeded = self.seed(other.map(|(cache, _)| cache), &state);
                 lazy = LazyIndex::ready(repo, state);
                 (seeded, stamp, None)
             }
         };
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
-        let trust_directories = from_cache && self.forced.is_empty() && rules::keeps_directory_times(&self.top);
+        let sure_device = if from_cache && self.forced.is_empty() { rules::sure_device(&self.top) } else { None };
         let walk = Walk {
             cache: &baseline,
             top: &self.top,
             stamp_ns,
-            trust_directories,
+            sure_device,
             judge_ignored_rules: !self.forced.is_empty(),
             selection: None,
             threads,
@@ -198,7 +199,7 @@ impl Taker<'_> {
             _ => {
                 let (tree, parts) = Builder::new(&baseline, &mut delta, &mut writer).run()?;
                 header.tree = tree;
-                (tree, parts.finish(&header, 0), true)
+                (tree, parts.finish(&header), true)
             }
         };
         header.tree = tree;
@@ -243,7 +244,7 @@ impl Taker<'_> {
     fn header(&self, index_tree: Option<ObjectId>, intent_to_add: Vec<BString>) -> Header {
         let none = ObjectId::null(self.repo.hash_kind());
         Header {
-            stamp_ns: self.stamp_ns,
+            taken: self.now,
             index: self.signature,
             rules: self.rules,
             tree: none,
@@ -265,13 +266,17 @@ fn read_cache(repo: &Repo) -> Option<StatCache> {
         return None;
     }
     let bytes = std::fs::read(cache_path(repo)).ok()?;
-    StatCache::from_bytes(bytes, repo.hash_kind(), sys::boot_id())
+    StatCache::from_bytes(bytes, repo.hash_kind())
 }
 
 /// The cache with its header, if what it depends on is as it was: the rules outside the worktree, and the checkpoint that keeps
 /// its objects from being pruned.
-fn trust(repo: &Repo, cache: StatCache, rules: &[u8; 32]) -> Option<(StatCache, Header)> {
+fn trust(repo: &Repo, cache: StatCache, rules: &[u8; 32], now: &Moment) -> Option<(StatCache, Header)> {
     let header = cache.header()?;
+    if now.was_set_back_since(&header.taken) {
+        // A file that changed could have the times that it had before.
+        return None;
+    }
     let anchored = super::refs::read(repo, &header.anchor_ref).is_ok_and(|id| id == Some(header.anchor));
     (header.rules == *rules && anchored).then_some((cache, header))
 }
@@ -285,6 +290,9 @@ impl Snapshot {
         };
         let dir = self.cache.dir(self.cache.find_dir(directory)?);
         let file = dir.file(dir.find_file(name)?);
+        if file.flags() & ABSENT != 0 {
+            return None;
+        }
         let stat = if file.flags() & INDEX_STAT == 0 { file.stat() } else { FileStat::default() };
         Some(Entry { mode: file.kind().mode()?, id: file.id().to_owned(), stat })
     }
@@ -311,6 +319,7 @@ impl Snapshot {
 
     /// Writes the objects of the snapshot; they are on disk when this returns.
     pub(crate) fn flush(&self) -> Result<(), GitError> {
+        progress::begin(Phase::Write, 0);
         self.sink.flush()
     }
 
@@ -335,7 +344,7 @@ impl Snapshot {
         if !self.cache_changed && self.cache.header().is_some_and(is_same) {
             return;
         }
-        self.cache.set_header(&header, sys::boot_id());
+        self.cache.set_header(&header);
         let path = cache_path(repo);
         let temp = path.with_extension(format!("tmp{}", std::process::id()));
         let written = std::fs::write(&temp, self.cache.bytes());

@@ -8,7 +8,7 @@ use gix::index::State;
 use gix::index::entry::{Flags, Mode, Stage};
 
 use super::seed::{IndexProof, kind_of, same_in_index};
-use super::stat_cache::{FileRef, INDEX_STAT, KEEP_IF_ABSENT, RECHECK, RecordKind, StatCache, TRACKED};
+use super::stat_cache::{ABSENT, FileRef, INDEX_STAT, KEEP_IF_ABSENT, RECHECK, RecordKind, StatCache, TRACKED};
 
 /// Gives the records of `cache` the flags that follow from the index. Returns the entries, by their number, that have no record
 /// which can stay.
@@ -100,7 +100,15 @@ fn enter(cache: &StatCache, path: &BStr, places: &mut Vec<Place>) -> Option<()> 
 fn flags_of(file: FileRef<'_>, entry: &gix::index::Entry, proof: &IndexProof) -> Option<u8> {
     let (old, kind) = (file.flags(), file.kind());
     let wanted = kind_of(entry.mode);
-    if entry.flags.intersects(Flags::SKIP_WORKTREE | Flags::ASSUME_VALID) || entry.mode == Mode::COMMIT {
+    let may_be_absent = entry.flags.intersects(Flags::SKIP_WORKTREE | Flags::ASSUME_VALID);
+    if may_be_absent && entry.flags.contains(Flags::INTENT_TO_ADD) {
+        return None;
+    }
+    if old & ABSENT != 0 {
+        // Should it come back, it is judged anew; until then the entry stands for what it is.
+        return (!may_be_absent && kind == wanted && file.id() == entry.id).then_some(old);
+    }
+    if may_be_absent || entry.mode == Mode::COMMIT {
         let needed = TRACKED | if entry.mode == Mode::COMMIT { RECHECK } else { KEEP_IF_ABSENT };
         return (old & needed == needed && kind == wanted && file.id() == entry.id).then_some(old);
     }

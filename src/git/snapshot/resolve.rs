@@ -9,10 +9,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
-use gix::index::entry::Flags;
+use gix::index::entry::{Flags, Mode};
 
 use super::judge::Judge;
-use super::stat_cache::{DirStat, KEEP_IF_ABSENT, Record, StatCache};
+use super::stat_cache::{DirStat, KEEP_IF_ABSENT, Record, StatCache, TRACKED};
 use super::walk::Event;
 use crate::git::index::{LazyIndex, join};
 use crate::git::odb::ObjectSink;
@@ -60,7 +60,7 @@ pub(super) struct Delta {
     pub(super) new_dirs: Vec<NewDir>,
     /// Known directories that are not there any more.
     pub(super) gone: Vec<u32>,
-    /// Known directories that are not on disk, and in which something stands all the same.
+    /// Known directories that are not on disk, and of which something is known all the same.
     pub(super) standing: BTreeSet<u32>,
     /// Known directories that became part of another repository: whatever else was found out about them does not count.
     swallowed: Vec<std::ops::Range<u32>>,
@@ -170,7 +170,7 @@ impl<'a> Shared<'a> {
         let task = |dir: u32, file: u32, recheck: bool| {
             let known = self.cache.dir(dir);
             let record = known.file(file).to_record();
-            let may_be_ignored = recheck && record.flags & super::stat_cache::TRACKED == 0;
+            let may_be_ignored = recheck && record.flags & TRACKED == 0;
             Task {
                 dir,
                 path: join(known.path(), record.name.as_ref()),
@@ -217,15 +217,22 @@ impl<'a> Shared<'a> {
     }
 
     /// A known file is not there. If the index asks not to look for it, its entry stands, as in a sparse checkout. Returns
-    /// true if it does.
+    /// true if there is more to know of the path than that.
     fn file_gone(&self, dir: u32, file: u32, delta: &mut Delta) -> Result<bool, GitError> {
         let directory = self.cache.dir(dir);
         let record = directory.file(file).to_record();
         delta.rules_gone |= is_rules(record.name.as_ref());
+        if record.is_absent() {
+            return Ok(true);
+        }
         if record.flags & KEEP_IF_ABSENT == 0 {
             self.note_rules(record.name.as_ref());
-            delta.outcomes.push(Outcome::Drop(dir, record.name));
-            return Ok(false);
+            let is_tracked = record.flags & TRACKED != 0;
+            delta.outcomes.push(match is_tracked {
+                true => Outcome::Put(dir, record.absent()),
+                false => Outcome::Drop(dir, record.name),
+            });
+            return Ok(is_tracked);
         }
         let path = join(directory.path(), record.name.as_ref());
         let index = self.index.get()?;
@@ -249,7 +256,7 @@ impl<'a> Shared<'a> {
     fn nested(&self, dir: u32, delta: &mut Delta, tasks: &mut Vec<Task>) {
         let directory = self.cache.dir(dir);
         let below = dir..directory.end();
-        let tracked = below.clone().any(|d| self.cache.dir(d).files().any(|file| file.flags() & super::stat_cache::TRACKED != 0));
+        let tracked = below.clone().any(|d| self.cache.dir(d).files().any(|file| file.flags() & TRACKED != 0));
         if tracked {
             return;
         }
@@ -344,15 +351,16 @@ pub(crate) fn rules_not_checked_out(index: &gix::index::State) -> gix::index::St
     for entry in index.entries().iter().filter(|entry| entry.flags.contains(Flags::SKIP_WORKTREE)) {
         let path = entry.path(index);
         if is_rules(path.rsplit_once_str("/").map_or(path, |(_, name)| name.as_bstr())) {
-            rules.dangerously_push_entry(entry.stat, entry.id, Flags::SKIP_WORKTREE, entry.mode, path);
+            // The library overlooks those that are executable; for git the mode makes no difference.
+            rules.dangerously_push_entry(entry.stat, entry.id, Flags::SKIP_WORKTREE, Mode::FILE, path);
         }
     }
     rules
 }
 
-/// True for the names of files that hold ignore rules or attributes.
+/// True for the names of files that hold ignore rules or attributes, also where the file system finds them by another case.
 pub(super) fn is_rules(name: &BStr) -> bool {
-    name == ".gitignore" || name == ".gitattributes"
+    name.eq_ignore_ascii_case(b".gitignore") || name.eq_ignore_ascii_case(b".gitattributes")
 }
 
 /// An id that stands for no object.

@@ -2,44 +2,42 @@
 
 use std::os::fd::OwnedFd;
 
-use gix::bstr::ByteSlice;
-
 use crate::git::{GitError, Repo};
 
-/// A hash of all of it. While it is the same, and no `.gitignore` or `.gitattributes` changed, what the last capture found
-/// out about a file that did not change still holds.
+/// A hash of all of it, and of the version of this program. While it is the same, and no `.gitignore` or `.gitattributes`
+/// changed, what the last capture found out about a file that did not change still holds.
 pub(super) fn fingerprint(repo: &Repo) -> Result<[u8; 32], GitError> {
     let gix = repo.gix();
     let mut hasher = gix::hash::hasher(gix::hash::Kind::Sha256);
+    let mut add = |bytes: &[u8]| {
+        // With its length, so that what ends one part cannot begin the next.
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    add(env!("CARGO_PKG_VERSION").as_bytes());
     let config = gix.config_snapshot();
     for section in config.plumbing().sections() {
         let name = section.header().name().to_string().to_ascii_lowercase();
         if !matches!(name.as_str(), "core" | "filter" | "checkpoint" | "submodule" | "extensions") {
             continue;
         }
-        // How changes are found says nothing of what they are.
-        let decides = |key: &str| name != "core" || !key.eq_ignore_ascii_case("fsmonitor");
-        let keys: Vec<String> = section.value_names().map(|key| key.to_string()).filter(|key| decides(key)).collect();
-        if keys.is_empty() {
-            continue;
-        }
-        hasher.update(name.as_bytes());
-        hasher.update(section.header().subsection_name().map(|name| name.as_bytes()).unwrap_or_default());
-        for key in keys {
-            hasher.update(key.to_ascii_lowercase().as_bytes());
-            for value in section.values(key.as_str()) {
-                hasher.update(b"=");
-                hasher.update(value.as_bytes());
+        let heading = format!("{name} {:?}", section.header().subsection_name());
+        for key in section.value_names() {
+            let key = key.to_string().to_ascii_lowercase();
+            // How changes are found says nothing of what they are.
+            if name == "core" && key == "fsmonitor" {
+                continue;
             }
+            // A key without a value says something else than one with an empty value.
+            let is_implicit = matches!(section.value_implicit(&key), Some(None));
+            add(format!("{heading} {key} {is_implicit} {:?}", section.values(&key)).as_bytes());
         }
-        hasher.update(b"\0");
     }
     let mut files = vec![repo.common_dir().join("info/exclude"), repo.common_dir().join("info/attributes")];
     files.extend(gix.attribute_global_paths().map_err(|source| GitError::other("find attribute files", source))?);
     files.extend(excludes_file(repo));
     for file in files {
-        hasher.update(&std::fs::read(&file).unwrap_or_default());
-        hasher.update(b"\0");
+        add(&std::fs::read(&file).unwrap_or_default());
     }
     let id = hasher.try_finalize().map_err(|source| GitError::other("hash the configuration", source))?;
     let mut out = [0; 32];
@@ -58,11 +56,22 @@ fn excludes_file(repo: &Repo) -> Option<std::path::PathBuf> {
     Some(config.join("git/ignore"))
 }
 
-/// Whether a new name in a directory is sure to change the directory's times. Network and user-space file systems may cache
-/// or invent them.
-pub(super) fn keeps_directory_times(top: &OwnedFd) -> bool {
-    /// `statfs(2)`: 9p, Ceph, CIFS, FUSE, NCP, NFS, overlayfs without an index, SMB, SMB2, vboxsf.
-    const UNSURE: [u64; 10] =
-        [0x0102_1997, 0x00c3_6400, 0xff53_4d42, 0x6573_5546, 0x564c, 0x6969, 0x794c_7630, 0x517b, 0xfe53_4d42, 0x786f_4256];
-    rustix::fs::fstatfs(top).is_ok_and(|stat| !UNSURE.contains(&(stat.f_type as u64)))
+/// The device that `top` lies on, if a new name in a directory is sure to change the directory's times there. Network and
+/// user-space file systems may cache or invent them; of those that are not known here nothing is assumed.
+pub(super) fn sure_device(top: &OwnedFd) -> Option<u64> {
+    /// `statfs(2)`: bcachefs, Btrfs, ext2 to ext4, F2FS, JFS, ramfs, ReiserFS, tmpfs, XFS, ZFS.
+    const SURE: [u64; 10] = [
+        0xca45_1a4e,
+        0x9123_683e,
+        0xef53,
+        0xf2f5_2010,
+        0x3153_464a,
+        0x8584_58f6,
+        0x5265_4973,
+        0x0102_1994,
+        0x5846_5342,
+        0x2fc1_2fc1,
+    ];
+    let is_sure = rustix::fs::fstatfs(top).is_ok_and(|stat| SURE.contains(&(stat.f_type as u64)));
+    if is_sure { rustix::fs::fstat(top).ok().map(|stat| stat.st_dev) } else { None }
 }

@@ -10,7 +10,7 @@ use gix::index::{Entry, State};
 use super::reconcile::{is_further_stage, reconcile};
 use super::resolve::is_rules;
 use super::stat_cache::{
-    DirRef, DirStat, Header, INDEX_STAT, KEEP_IF_ABSENT, RECHECK, Record, RecordKind, StatCache, StatCacheWriter, TRACKED,
+    ABSENT, DirRef, DirStat, Header, INDEX_STAT, KEEP_IF_ABSENT, RECHECK, Record, RecordKind, StatCache, StatCacheWriter, TRACKED,
 };
 use crate::git::index::{join, known_trees};
 use crate::git::stat::{FileStat, settled};
@@ -131,7 +131,7 @@ impl<'a> Seeder<'a> {
 
     fn run(mut self, header: &Header) -> StatCache {
         self.directory(BStr::new(""), self.cache.map(|cache| cache.dir(0)));
-        self.writer.finish(header, 0)
+        self.writer.finish(header)
     }
 
     /// Writes the directory at `path` with all below it. Returns true if it holds what the cache held.
@@ -196,7 +196,7 @@ impl<'a> Seeder<'a> {
             match new.next_if(|entry| name_of(entry) == old.name()) {
                 Some(entry) => {
                     let record = self.tracked(old.name(), Some(old.to_record()), entry);
-                    same &= old.id() == record.id && old.kind() == record.kind;
+                    same &= old.flags() & ABSENT == 0 && old.id() == record.id && old.kind() == record.kind;
                     self.put(record);
                 }
                 None => self.writer.file(old.name(), old.kind(), old.flags(), &old.stat(), old.id()),
@@ -215,8 +215,10 @@ impl<'a> Seeder<'a> {
 
     fn tracked(&self, name: &BStr, old: Option<Record>, entry: &Entry) -> Record {
         let kind = kind_of(entry.mode);
-        let keep = if entry.flags.intersects(Flags::SKIP_WORKTREE | Flags::ASSUME_VALID) { KEEP_IF_ABSENT } else { 0 };
-        let recheck = if kind == RecordKind::Gitlink { RECHECK } else { 0 };
+        // Of an entry that is only meant to be added nothing can stand.
+        let may_be_absent = entry.flags.intersects(Flags::SKIP_WORKTREE | Flags::ASSUME_VALID);
+        let keep = if may_be_absent && !entry.flags.contains(Flags::INTENT_TO_ADD) { KEEP_IF_ABSENT } else { 0 };
+        let recheck = if kind == RecordKind::Gitlink || self.has_new_rules(name, old.as_ref(), entry) { RECHECK } else { 0 };
         let stat = self.proof.stat_of(entry);
         if let Some(old) = old
             && keep == 0
@@ -238,6 +240,14 @@ impl<'a> Seeder<'a> {
             stat: stat.filter(|_| self.cache.is_none() || !is_rules(name)).unwrap_or_default(),
             id: entry.id,
         }
+    }
+
+    /// True for rules that count although they are not on disk, if the cache was not made under the same ones.
+    fn has_new_rules(&self, name: &BStr, old: Option<&Record>, entry: &Entry) -> bool {
+        let was_in_force =
+            |old: &Record| old.flags & KEEP_IF_ABSENT != 0 && old.stat == FileStat::default() && old.id == entry.id;
+        let may_be_absent = entry.flags.intersects(Flags::SKIP_WORKTREE | Flags::ASSUME_VALID);
+        self.cache.is_some() && may_be_absent && is_rules(name) && !old.is_some_and(was_in_force)
     }
 }
 

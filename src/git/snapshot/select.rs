@@ -154,6 +154,8 @@ impl Selector<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::sys::Moment;
+
     use gix::ObjectId;
     use gix::hash::Kind;
 
@@ -188,7 +190,7 @@ mod tests {
         }
         let none = ObjectId::null(Kind::Sha1);
         let header = Header {
-            stamp_ns: STAMP,
+            taken: Moment { boot: 1, wall_ns: STAMP, up_ns: 1 },
             index: IndexSignature { stat: FileStat::default(), trailer: none },
             rules: [0; 32],
             tree: none,
@@ -198,7 +200,7 @@ mod tests {
             monitor: String::new(),
             intent_to_add: Vec::new(),
         };
-        writer.finish(&header, 0)
+        writer.finish(&header)
     }
 
     fn settled_cache() -> StatCache {

@@ -132,3 +132,22 @@ fn turning_the_fsmonitor_daemon_on_changes_no_rules() {
     repo.git(&["config", "core.fileMode", "false"]);
     assert_ne!(of(), before);
 }
+
+#[test]
+fn a_cache_from_before_the_clock_was_set_back_is_not_used() {
+    let repo = base();
+    recorded(&repo);
+    let repo = context(&repo).repo;
+    let rules = rules::fingerprint(&repo).unwrap();
+    let is_used = |change: fn(&mut Moment)| {
+        let mut cache = read_cache(&repo).unwrap();
+        let mut header = cache.header().unwrap();
+        change(&mut header.taken);
+        cache.set_header(&header);
+        trust(&repo, cache, &rules, &Moment::now()).is_some()
+    };
+
+    assert!(is_used(|_| {}));
+    assert!(!is_used(|taken| taken.wall_ns += 3_600_000_000_000), "the clock shows an earlier time");
+    assert!(!is_used(|taken| taken.up_ns -= 60_000_000_000), "the clock shows a later time, but not by as much as has passed");
+}

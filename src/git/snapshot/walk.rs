@@ -16,6 +16,7 @@ use super::select::{Look, Selection};
 use super::stat_cache::{DirStat, FileRef, INDEX_STAT, RECHECK, RecordKind, StatCache};
 use crate::git::beneath::open_directory;
 use crate::git::stat::{FileStat, settled};
+use crate::sys::progress;
 
 /// Directories are handed to threads in batches of this many.
 const BATCH: u32 = 32;
@@ -52,8 +53,9 @@ pub(super) struct Walk<'a> {
     pub(super) top: &'a OwnedFd,
     /// The time that the stats in the cache were taken after.
     pub(super) stamp_ns: i64,
-    /// Whether unchanged stamps of a directory prove that its names are unchanged.
-    pub(super) trust_directories: bool,
+    /// The device on which unchanged stamps of a directory prove that its names are unchanged; none if they do nowhere. What
+    /// is mounted inside the worktree may be of another kind.
+    pub(super) sure_device: Option<u64>,
     /// Whether ignored rule files are judged anew because some ignored files are to be captured.
     pub(super) judge_ignored_rules: bool,
     /// What to look at; none for everything.
@@ -110,10 +112,12 @@ impl Walk<'_> {
             Err(Errno::ACCESS | Errno::PERM | Errno::IO) => return reader.events.push(Event::DirUnreadable { dir: index }),
             Err(_) => return reader.events.push(Event::DirGone { dir: index }),
         };
+        progress::add_files(known.file_count() as usize);
         let Ok(stat) = fstat(&handle) else { return reader.events.push(Event::DirGone { dir: index }) };
+        let is_sure = self.sure_device == Some(stat.st_dev);
         let stat = FileStat::of(&stat);
         let now = DirStat { ino: stat.ino, mtime_ns: stat.mtime_ns, ctime_ns: stat.ctime_ns };
-        let same_names = self.trust_directories && known.stat() == now && settled(now.mtime_ns, now.ctime_ns, self.stamp_ns);
+        let same_names = is_sure && known.stat() == now && settled(now.mtime_ns, now.ctime_ns, self.stamp_ns);
         if same_names {
             for file in 0..known.file_count() {
                 if look.includes(known.file(file), self.stamp_ns) {

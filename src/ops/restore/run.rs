@@ -22,6 +22,7 @@ use crate::ops::tidy::tidy;
 use crate::ops::{Context, Error};
 use crate::store::NewRestore;
 use crate::sys;
+use crate::sys::progress::{self, Phase};
 
 /// How often a capture is taken anew because it has to take in files that are in the way.
 const CAPTURES: usize = 3;
@@ -215,6 +216,7 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
     let mut captures = 0;
     let (snapshot, plan) = loop {
         captures += 1;
+        progress::begin(Phase::Capture, 0);
         let snapshot = match snapshot::take(repo, keep, &forced) {
             Ok(snapshot) => snapshot,
             Err(error) => return Ok(Err(vec![obstacles::pre_restore_failed(&error)])),

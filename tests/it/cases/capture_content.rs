@@ -22,6 +22,26 @@ fn an_edit_to_a_tracked_file_that_an_ignore_rule_matches_is_captured_and_restore
 }
 
 #[test]
+fn a_tracked_file_that_was_away_during_a_save_is_captured_again_though_a_rule_matches_it() {
+    let repo = TestRepo::new();
+    repo.write("build/out", "o\n");
+    repo.write("config.yaml", "c\n");
+    repo.commit("tracked");
+    repo.write(".gitignore", "config.yaml\nbuild/\n");
+    repo.commit("then ignored");
+    repo.remove("config.yaml");
+    repo.remove("build");
+    repo.save("away");
+    repo.write("config.yaml", "back\n");
+    repo.write("build/out", "back\n");
+
+    repo.save("back");
+
+    assert!(repo.holds("back", "config.yaml") && repo.holds("back", "build/out"));
+    repo.assert_tree_is_gits("back");
+}
+
+#[test]
 fn a_file_added_by_force_is_captured_while_its_ignored_neighbours_are_not() {
     let repo = TestRepo::new();
     repo.write(".gitignore", "*.env\n");

@@ -28,5 +28,7 @@ mod restore_refusals;
 mod restore_result;
 mod restore_types;
 mod sparse;
+mod stat_cache_file;
+mod stat_cache_rules;
 mod undo_stack;
 mod worktrees;

@@ -260,6 +260,25 @@ fn an_absent_flagged_entry_stands_when_the_rest_of_its_folder_goes() {
 }
 
 #[test]
+fn an_absent_flagged_entry_that_is_only_meant_to_be_added_is_in_no_tree() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let repo = TestRepo::new();
+        repo.write("meant", "m\n");
+        repo.run(["add", "-N", "meant"]);
+        repo.run(["update-index", flag, "meant"]);
+        repo.save("there");
+        repo.remove("meant");
+        repo.save("away");
+        repo.assert_tree_is_gits("away");
+        repo.write("meant", "back\n");
+        repo.save("back");
+
+        assert_eq!(["there", "away", "back"].map(|name| repo.holds(name, "meant")), [true, false, true], "{flag}");
+        repo.assert_tree_is_gits("back");
+    }
+}
+
+#[test]
 fn a_flagged_file_that_a_restore_removes_comes_back_with_undo() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
         let repo = TestRepo::new();

@@ -107,7 +107,7 @@ fn a_restore_brings_back_every_saved_state_and_undo_what_was_there() {
 
 #[test]
 fn a_capture_is_what_git_would_record_where_the_fsmonitor_daemon_names_what_changed() {
-    for seed in seeds(4_000_000) {
+    for seed in seeds(8_000_000, 100) {
         let mut world = World::new(seed, Tricks::Unseen);
         world.change(8);
         let monitor = monitored::monitor(&world.repo, seed);

@@ -94,6 +94,14 @@ impl World {
         (!found.is_empty()).then(|| self.random.pick(&found))
     }
 
+    /// A path of the index where nothing stands, if there is one.
+    fn absent(&mut self) -> Option<OsString> {
+        let tracked = self.repo.git(["ls-files", "-z"]).stdout;
+        let absent = |path: &&[u8]| !path.is_empty() && !self.repo.exists(raw(path));
+        let absent: Vec<_> = tracked.split(|byte| *byte == 0).filter(absent).collect();
+        (!absent.is_empty()).then(|| raw(self.random.pick(&absent)).to_owned())
+    }
+
     fn content(&mut self) -> Vec<u8> {
         // Few contents of few lengths, so that edits of the same size are common.
         let letter = self.random.pick(b"abcdef");
@@ -120,7 +128,11 @@ impl World {
     }
 
     fn write(&mut self) {
-        let path = if self.random.one_in(2) { self.existing(true) } else { None };
+        let path = match self.random.below(6) {
+            0..=2 => self.existing(true),
+            3 => self.absent(),
+            _ => None,
+        };
         let path = path.unwrap_or_else(|| self.some_path());
         let content = self.content();
         self.tell(format!("write {path:?} {content:?}"));

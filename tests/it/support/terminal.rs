@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{Output, TestEnv};
+use super::{Output, TestEnv, TestRepo};
 
 /// A program that runs at a terminal of its own until this is dropped.
 pub struct Terminal<'a> {
@@ -62,5 +62,14 @@ impl Drop for Terminal<'_> {
     fn drop(&mut self) {
         // The server of this terminal alone, by its socket.
         let _ = self.tmux().arg("kill-server").output();
+    }
+}
+
+impl TestRepo {
+    /// Runs `line` at a terminal that `script` of util-linux plays: everything that the terminal is sent comes as the output.
+    pub fn at_terminal(&self, line: &str, variables: &[(&str, &str)]) -> Output {
+        let mut command = self.command("script");
+        command.args(["--quiet", "--return", "--command", line, "/dev/null"]).env("TERM", "xterm");
+        Output::of(command.envs(variables.iter().copied()))
     }
 }

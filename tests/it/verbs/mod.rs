@@ -5,6 +5,7 @@ mod completion;
 mod list;
 mod name;
 mod pager;
+mod progress;
 mod selectors;
 mod show;
 mod streams;

@@ -1,17 +1,13 @@
 //! Which pager is used at a terminal, and when. `script` of util-linux plays the terminal.
 
-use crate::support::{Output, TestRepo};
+use crate::support::{Output, TestRepo, tools};
 
 /// What appears on a terminal where `line` is run. None where there is no `script` to play one.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn at_terminal(repo: &TestRepo, line: &str, variables: &[(&str, &str)]) -> Option<String> {
-    let mut command = repo.command("script");
-    command.args(["--quiet", "--return", "--command", line, "/dev/null"]).env("TERM", "xterm").envs(variables.iter().copied());
-    if command.output().is_err() {
-        eprintln!("skipped: there is no `script`");
+    if !tools::has("script", &["--version"]) {
         return None;
     }
-    Some(Output::of(&mut command).success().text().replace('\r', ""))
+    Some(repo.at_terminal(line, variables).success().text().replace('\r', ""))
 }
 
 fn saved() -> TestRepo {

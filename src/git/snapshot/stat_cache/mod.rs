@@ -16,8 +16,9 @@ pub(super) use self::write::StatCacheWriter;
 
 use crate::git::index::IndexSignature;
 use crate::git::stat::FileStat;
+use crate::sys::Moment;
 
-const MAGIC: &[u8; 8] = b"gcpstat2";
+const MAGIC: &[u8; 8] = b"gcpstat4";
 const HEADER_LEN: usize = 640;
 const DIR_LEN: usize = 96;
 /// Length of a file record without its object id.
@@ -73,6 +74,9 @@ pub(super) const INDEX_STAT: u8 = 4;
 /// The path must be judged anew whatever its stat says.
 pub(super) const RECHECK: u8 = 8;
 
+/// The index has the path, and nothing is there: it is in no tree, but should it come back no ignore rule keeps it out.
+pub(super) const ABSENT: u8 = 16;
+
 /// A file of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Record {
@@ -81,6 +85,18 @@ pub(super) struct Record {
     pub(super) flags: u8,
     pub(super) stat: FileStat,
     pub(super) id: ObjectId,
+}
+
+impl Record {
+    /// What is left of a tracked file that is not there any more.
+    pub(super) fn absent(self) -> Record {
+        Record { flags: TRACKED | RECHECK | ABSENT, stat: FileStat::default(), ..self }
+    }
+
+    /// True if nothing is known to be at the path.
+    pub(super) fn is_absent(&self) -> bool {
+        self.flags & ABSENT != 0
+    }
 }
 
 /// Stamps of a directory; all zero if its names are not known to be complete.
@@ -94,8 +110,8 @@ pub(super) struct DirStat {
 /// What the whole cache depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
-    /// The wall clock before the scan that filled the cache.
-    pub(super) stamp_ns: i64,
+    /// When the scan that filled the cache began.
+    pub(super) taken: Moment,
     /// The index file.
     pub(super) index: IndexSignature,
     /// Hash of the configuration and of the files outside the worktree that decide what is captured and how.
@@ -120,7 +136,7 @@ mod tests {
 
     fn header() -> Header {
         Header {
-            stamp_ns: 77,
+            taken: Moment { boot: 42, wall_ns: 77, up_ns: 66 },
             index: IndexSignature {
                 stat: FileStat { ino: 1, size: 2, mtime_ns: 3, ctime_ns: 4, mode: 0 },
                 trailer: ObjectId::empty_blob(HashKind::Sha1),
@@ -163,12 +179,14 @@ mod tests {
         let dash = writer.begin_dir("a-b".into(), DirStat::default());
         writer.end_dir(dash, None);
         writer.end_dir(top, None);
-        writer.finish(&header(), 42)
+        let mut cache = writer.finish(&header());
+        cache.set_header(&header());
+        cache
     }
 
     #[test]
     fn what_was_written_is_read_back() {
-        let cache = StatCache::from_bytes(sample().bytes().to_vec(), HashKind::Sha1, 42).unwrap();
+        let cache = StatCache::from_bytes(sample().bytes().to_vec(), HashKind::Sha1).unwrap();
 
         assert_eq!(cache.header().unwrap(), header());
         assert_eq!(cache.dir_count(), 4);
@@ -191,11 +209,17 @@ mod tests {
         let mut cache = sample();
         for replaced in [
             Header { index_tree: Some(ObjectId::empty_tree(HashKind::Sha1)), intent_to_add: vec!["later".into()], ..header() },
-            Header { index_tree: None, intent_to_add: Vec::new(), stamp_ns: 78, monitor: String::new(), ..header() },
+            Header {
+                index_tree: None,
+                intent_to_add: Vec::new(),
+                taken: Moment { wall_ns: 78, ..header().taken },
+                monitor: String::new(),
+                ..header()
+            },
         ] {
-            cache.set_header(&replaced, 42);
+            cache.set_header(&replaced);
 
-            let read = StatCache::from_bytes(cache.bytes().to_vec(), HashKind::Sha1, 42).unwrap();
+            let read = StatCache::from_bytes(cache.bytes().to_vec(), HashKind::Sha1).unwrap();
             assert_eq!(read.header().unwrap(), replaced);
             assert_eq!(read.dir(0).find_file("file".into()), Some(1));
         }
@@ -209,20 +233,24 @@ mod tests {
         writer.copy_files(old.dir(0));
         writer.end_dir(top, None);
 
-        let new = writer.finish(&header(), 42);
+        let new = writer.finish(&header());
 
         assert_eq!(new.dir(0).files().map(FileRef::to_record).collect::<Vec<_>>(), [record("b"), record("file")]);
     }
 
     #[test]
-    fn a_cache_that_may_be_torn_is_not_used() {
-        let mut bytes = sample().bytes().to_vec();
-        *bytes.last_mut().unwrap() ^= 1;
+    fn a_cache_that_is_not_whole_is_not_used() {
+        let whole = sample().bytes().to_vec();
 
-        assert!(StatCache::from_bytes(bytes.clone(), HashKind::Sha1, 42).is_some(), "written since the system started");
-        assert!(StatCache::from_bytes(bytes.clone(), HashKind::Sha1, 43).is_none(), "written before: the sum is checked");
-        assert!(StatCache::from_bytes(bytes[..bytes.len() - 1].to_vec(), HashKind::Sha1, 42).is_none());
-        assert!(StatCache::from_bytes(bytes, HashKind::Sha256, 42).is_none());
-        assert!(StatCache::from_bytes(Vec::new(), HashKind::Sha1, 42).is_none());
+        for at in 0..whole.len() {
+            for bit in [1, 0x80, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] ^= bit;
+                assert!(StatCache::from_bytes(bytes, HashKind::Sha1).is_none(), "{bit:#x} at byte {at}");
+            }
+            assert!(StatCache::from_bytes(whole[..at].to_vec(), HashKind::Sha1).is_none(), "the first {at} bytes");
+        }
+        assert!(StatCache::from_bytes(whole.clone(), HashKind::Sha256).is_none());
+        assert!(StatCache::from_bytes(whole, HashKind::Sha1).is_some());
     }
 }

@@ -9,6 +9,7 @@ use gix::{ObjectId, oid};
 use super::{DIR_LEN, DirStat, FILE_FIXED_LEN, HEADER_LEN, Header, INDEX_RULES, MAGIC, Record, RecordKind, UNMERGED};
 use crate::git::index::IndexSignature;
 use crate::git::stat::FileStat;
+use crate::sys::Moment;
 
 /// A cache in memory, as it lies on disk.
 pub(in crate::git::snapshot) struct StatCache {
@@ -20,9 +21,8 @@ pub(in crate::git::snapshot) struct StatCache {
 }
 
 impl StatCache {
-    /// Takes over the bytes of a cache file, if they are one for objects named by `hash` and whole. `boot` identifies the
-    /// running system: bytes written since it started cannot be torn by a crash, others are checked.
-    pub(in crate::git::snapshot) fn from_bytes(bytes: Vec<u8>, hash: HashKind, boot: u64) -> Option<StatCache> {
+    /// Takes over the bytes of a cache file, if they are one for objects named by `hash` and whole.
+    pub(in crate::git::snapshot) fn from_bytes(bytes: Vec<u8>, hash: HashKind) -> Option<StatCache> {
         if bytes.len() < HEADER_LEN || &bytes[..8] != MAGIC || bytes[8] as usize != hash.len_in_bytes() {
             return None;
         }
@@ -31,7 +31,8 @@ impl StatCache {
         if dirs == 0 || names_at + names + u32_at(&bytes, 28) as usize != bytes.len() {
             return None;
         }
-        if u64_at(&bytes, 32) != boot && checksum(&bytes) != u32_at(&bytes, 24) {
+        // Nothing else is checked where it is read: places that point outside would be a panic, another id a wrong tree.
+        if checksum(&bytes) != u32_at(&bytes, 24) {
             return None;
         }
         Some(StatCache { bytes, hash, dirs, files, names_at })
@@ -66,7 +67,7 @@ impl StatCache {
         let text = |at: usize| b.get(at + 1..at + 1 + b[at] as usize)?.to_str().ok().map(str::to_owned);
         let tail = &b[self.names_at + u32_at(b, 20) as usize..];
         Some(Header {
-            stamp_ns: i64_at(b, 40),
+            taken: Moment { boot: u64_at(b, 32), wall_ns: i64_at(b, 40), up_ns: i64_at(b, 496) },
             index: IndexSignature { stat: stat(48), trailer: id(208) },
             rules,
             tree: id(112),
@@ -263,7 +264,7 @@ impl<'a> FileRef<'a> {
 
 /// CRC-32 of all but the place where it stands.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
-    let mut crc = flate2::Crc::new();
+    let mut crc = libdeflater::Crc::new();
     crc.update(&bytes[..24]);
     crc.update(&bytes[28..]);
     crc.sum()

@@ -111,7 +111,7 @@ impl StatCacheWriter {
     }
 
     /// Puts the parts together.
-    pub(in crate::git::snapshot) fn finish(self, header: &Header, boot: u64) -> StatCache {
+    pub(in crate::git::snapshot) fn finish(self, header: &Header) -> StatCache {
         let StatCacheWriter { hash, dirs, files, file_count, names, index_rules, .. } = self;
         let mut bytes = Vec::with_capacity(HEADER_LEN + dirs.len() + files.len() + names.len());
         bytes.resize(HEADER_LEN, 0);
@@ -127,7 +127,7 @@ impl StatCacheWriter {
         }
         let names_at = bytes.len() - u32_at(&bytes, 20) as usize;
         let mut cache = StatCache { bytes, hash, dirs: dir_count, files: file_count as usize, names_at };
-        cache.put_header(header, boot);
+        cache.put_header(header);
         cache
     }
 }
@@ -140,14 +140,14 @@ impl StatCache {
     }
 
     /// Replaces the header and seals the cache, so that it can be written.
-    pub(in crate::git::snapshot) fn set_header(&mut self, header: &Header, boot: u64) {
-        self.put_header(header, boot);
+    pub(in crate::git::snapshot) fn set_header(&mut self, header: &Header) {
+        self.put_header(header);
         let sum = checksum(&self.bytes);
         self.bytes[24..28].copy_from_slice(&sum.to_le_bytes());
     }
 
     /// Replaces the header whole, with the intent-to-add paths behind the names.
-    fn put_header(&mut self, header: &Header, boot: u64) {
+    fn put_header(&mut self, header: &Header) {
         self.bytes.truncate(self.names_at + u32_at(&self.bytes, 20) as usize);
         for path in &header.intent_to_add {
             self.bytes.extend_from_slice(path);
@@ -159,8 +159,8 @@ impl StatCache {
         b[9] = (b[9] & INDEX_RULES) | unmerged;
         let mut put = |at: usize, value: &[u8]| b[at..at + value.len()].copy_from_slice(value);
         put(28, &tail_len.to_le_bytes());
-        put(32, &boot.to_le_bytes());
-        put(40, &header.stamp_ns.to_le_bytes());
+        put(32, &header.taken.boot.to_le_bytes());
+        put(40, &header.taken.wall_ns.to_le_bytes());
         put(48, &header.index.stat.ino.to_le_bytes());
         put(56, &header.index.stat.size.to_le_bytes());
         put(64, &header.index.stat.mtime_ns.to_le_bytes());
@@ -177,5 +177,6 @@ impl StatCache {
         let token = Some(header.monitor.as_bytes()).filter(|token| token.len() <= LONGEST_TOKEN).unwrap_or_default();
         put(512, &[token.len() as u8]);
         put(513, token);
+        put(496, &header.taken.up_ns.to_le_bytes());
     }
 }
