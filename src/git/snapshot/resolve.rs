@@ -237,14 +237,14 @@ impl<'a> Shared<'a> {
         let path = join(directory.path(), record.name.as_ref());
         let index = self.index.get()?;
         let was_there = record.stat != FileStat::default();
-        match index.entry_by_path(path.as_ref()).map(|entry| entry.id) {
+        match index.entry_by_path(path.as_ref()).map(|entry| (entry.id, super::seed::kind_of(entry.mode))) {
             None => {
                 delta.outcomes.push(Outcome::Drop(dir, record.name));
                 return Ok(false);
             }
-            Some(id) if was_there || id != record.id => {
+            Some((id, kind)) if was_there || id != record.id || kind != record.kind => {
                 self.note_rules(record.name.as_ref());
-                delta.outcomes.push(Outcome::Put(dir, Record { id, stat: FileStat::default(), ..record }));
+                delta.outcomes.push(Outcome::Put(dir, Record { id, kind, stat: FileStat::default(), ..record }));
             }
             // As it was the last time.
             Some(_) => {}

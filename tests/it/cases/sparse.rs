@@ -279,6 +279,31 @@ fn an_absent_flagged_entry_that_is_only_meant_to_be_added_is_in_no_tree() {
 }
 
 #[test]
+fn a_flagged_entry_whose_file_goes_stands_as_the_index_has_it() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let repo = TestRepo::new();
+        repo.symlink("f", "link");
+        repo.write("tool", "1\n");
+        repo.chmod("tool", 0o755);
+        repo.commit("flagged");
+        repo.run(["update-index", flag, "link", "tool"]);
+        repo.remove("link");
+        repo.write("link", "a file\n");
+        repo.chmod("tool", 0o644);
+        repo.save("changed");
+
+        for path in ["link", "tool"] {
+            repo.remove(path);
+        }
+        repo.save("away");
+
+        assert_eq!(["link", "tool"].map(|path| repo.mode("changed", path)), ["100644", "100644"], "{flag}");
+        assert_eq!(["link", "tool"].map(|path| repo.mode("away", path)), ["120000", "100755"], "{flag}");
+        repo.assert_tree_is_gits("away");
+    }
+}
+
+#[test]
 fn a_flagged_file_that_a_restore_removes_comes_back_with_undo() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
         let repo = TestRepo::new();
