@@ -93,19 +93,25 @@ impl<'a> Judge<'a> {
             }
         };
         let is_dir = stat.file_type() == FileType::Directory;
-        if is_dir && task.known.as_ref().is_some_and(|known| known.is_absent() && known.kind != RecordKind::Gitlink) {
-            // The file is as absent as before; the directory is judged for itself, unless the cache has it.
+        if is_dir && let Some(known) = task.known.as_ref().filter(|known| known.kind != RecordKind::Gitlink) {
+            let was_absent = known.is_absent();
             if self.shared.cache.find_dir(task.path.as_ref()).is_some() {
+                // The walk has been to the directory; all there is to say is that no file is here.
+                if !was_absent {
+                    self.drop_known(task);
+                }
                 return Ok(());
             }
-            task = Task { known: None, may_be_ignored: true, ..task };
+            if was_absent {
+                task = Task { known: None, may_be_ignored: true, ..task };
+            }
         }
         if is_dir && is_area(self.shared.repo, task.name.as_ref()) {
             // What an interrupted restore keeps there is no part of the worktree.
             self.drop_known(task);
             return Ok(());
         }
-        if !self.is_valid_name(&task, &stat) {
+        if !self.names.allow(task.name.as_ref(), stat.file_type() == FileType::Symlink) {
             self.skip(task, SkipReason::InvalidPath, None);
             return Ok(());
         }
@@ -177,10 +183,6 @@ impl<'a> Judge<'a> {
             },
         };
         self.outcomes.push(Outcome::Put(task.dir, record));
-    }
-
-    fn is_valid_name(&self, task: &Task, stat: &FileStat) -> bool {
-        self.names.allow(task.name.as_ref(), stat.file_type() == FileType::Symlink)
     }
 
     fn is_ignored(&mut self, task: &Task, is_dir: bool) -> Result<bool, GitError> {

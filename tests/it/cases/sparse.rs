@@ -304,6 +304,26 @@ fn a_flagged_entry_whose_file_goes_stands_as_the_index_has_it() {
 }
 
 #[test]
+fn an_absent_flagged_entry_stands_in_a_folder_that_took_the_place_of_a_file() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let repo = TestRepo::new();
+        repo.write("place", "a file\n");
+        repo.run(["add", "place"]);
+        repo.save("before");
+        repo.remove("place");
+        repo.write("place/in/absent", "");
+        repo.commit("a folder");
+        repo.run(["update-index", flag, "place/in/absent"]);
+        repo.remove("place/in");
+
+        repo.save("after");
+
+        repo.assert_tree_is_gits("after");
+        assert!(repo.holds("after", "place/in/absent"), "{flag}");
+    }
+}
+
+#[test]
 fn a_flagged_file_that_a_restore_removes_comes_back_with_undo() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
         let repo = TestRepo::new();
