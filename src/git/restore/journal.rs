@@ -158,10 +158,6 @@ impl Journal {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(GitError::io("read", path, source)),
         };
-        // Before anything is changed a journal is not waited for, so a crash of the machine may leave an empty one.
-        if bytes.iter().all(|byte| *byte == 0) {
-            return Ok(None);
-        }
         let damaged = |source| GitError::io("understand the restore journal", path, source);
         let journal: Journal = serde_json::from_slice(&bytes).map_err(|source| damaged(std::io::Error::other(source)))?;
         if journal.version != VERSION {
@@ -173,10 +169,10 @@ impl Journal {
         Ok(Some(journal))
     }
 
-    /// Writes the journal; from the moment on that something is changed so that it is there after a crash of the machine.
+    /// Writes the journal so that it is there after a crash of the machine.
     pub(super) fn write(&self, repo: &Repo) -> Result<(), GitError> {
         let path = Journal::path(repo);
-        write_whole(&path, self.phase != Phase::Preparing, |file| {
+        write_durably(&path, |file| {
             let mut out = std::io::BufWriter::new(file);
             serde_json::to_writer(&mut out, self)?;
             out.flush()
@@ -214,19 +210,17 @@ impl Journal {
     }
 }
 
-fn write_whole(path: &Path, durably: bool, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
+fn write_durably(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
     fault::point()?;
     let beside = Journal::unfinished_path(path);
     let mut file = File::create(&beside)?;
     fill(&mut file)?;
-    if durably {
-        file.sync_all()?;
-    }
+    file.sync_all()?;
     fault::point()?;
     std::fs::rename(&beside, path)?;
     match path.parent() {
-        Some(parent) if durably => File::open(parent)?.sync_all(),
-        _ => Ok(()),
+        Some(parent) => File::open(parent)?.sync_all(),
+        None => Ok(()),
     }
 }
 
@@ -359,16 +353,5 @@ mod tests {
 
         std::fs::write(Journal::path(&repo), "{").unwrap();
         assert!(Journal::read(&repo).is_err());
-    }
-
-    #[test]
-    fn an_empty_journal_is_that_of_a_restore_that_had_changed_nothing() {
-        let test = TestRepo::new();
-        let repo = test.open();
-        std::fs::create_dir_all(repo.private_dir()).unwrap();
-        for bytes in [b"".as_slice(), &[0; 64]] {
-            std::fs::write(Journal::path(&repo), bytes).unwrap();
-            assert_eq!(Journal::read(&repo).unwrap(), None);
-        }
     }
 }
