@@ -139,6 +139,18 @@ impl Filters {
         Ok(is_filtered)
     }
 
+    /// True if nothing that is known of the file at `path` lets its bytes differ from those of its blob.
+    pub(crate) fn is_sure_to_leave_alone(&mut self, path: &BStr) -> Result<bool, GitError> {
+        self.look_out(path)?;
+        let Filters { attributes, repo, .. } = self;
+        let mut found = attributes.selected_attribute_matches(["text", "crlf", "eol", "ident", "filter", ENCODING]);
+        let entry = attributes.at_path(os_path(path), None, &repo.objects).map_err(|source| unreadable(path, source))?;
+        entry.matching_attributes(&mut found);
+        let says_nothing = |state| matches!(state, StateRef::Unspecified | StateRef::Unset);
+        let is_spoken_of = !found.iter_selected().all(|found| says_nothing(found.assignment.state));
+        Ok(!is_spoken_of && repo.config_snapshot().boolean("core.autocrlf") != Some(true))
+    }
+
     /// True if `$Id$` in the file at `path` stands for the name of its blob.
     fn has_ident(&mut self, path: &BStr) -> Result<bool, GitError> {
         let found = self.selected(path, "ident", ["ident"])?;

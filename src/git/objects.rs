@@ -2,8 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
+use flate2::read::ZlibDecoder;
 use gix::ObjectId;
 use gix::objs::Kind;
 
@@ -19,6 +22,14 @@ pub struct Objects {
     overlay: Arc<Overlay>,
     packs: Arc<PackList>,
     pack_reader: RefCell<PackReader>,
+}
+
+/// A blob for reading piece by piece.
+pub struct LargeBlob<'a> {
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its content.
+    pub content: Box<dyn Read + 'a>,
 }
 
 impl Clone for Objects {
@@ -92,6 +103,26 @@ impl Objects {
         Ok(Ok(Arc::new(data)))
     }
 
+    /// The blob `id`, if it is larger than `most` bytes and lies whole in one place.
+    pub fn large_blob(&self, id: &gix::oid, most: u64) -> Result<Option<LargeBlob<'_>>, GitError> {
+        if self.overlay.contains_key(id) {
+            return Ok(None);
+        }
+        if self.packs.contains(&self.repo, id) == Some(true) {
+            let found = self.packs.blob_stream(&self.repo, id).filter(|(size, _)| *size > most);
+            return Ok(found.map(|(size, content)| LargeBlob { size, content: Box::new(content) }));
+        }
+        let store = self.repo.objects.store_ref();
+        let hex = id.to_string();
+        let folders = std::iter::once(store.path().to_owned()).chain(store.alternate_db_paths().unwrap_or_default());
+        let file = folders.map(|folder| folder.join(&hex[..2]).join(&hex[2..])).find_map(|path| File::open(path).ok());
+        // Nothing is compressed by more than that (RFC 1951).
+        let may_be_large = |file: &File| file.metadata().is_ok_and(|found| found.len() > most / 1032);
+        let loose = file.filter(may_be_large).and_then(|file| loose_blob(file).transpose());
+        let loose = loose.transpose().map_err(|source| GitError::other(format!("read object {id}"), source))?;
+        Ok(loose.filter(|(size, _)| *size > most).map(|(size, content)| LargeBlob { size, content: Box::new(content) }))
+    }
+
     fn read_packed(&self, id: &gix::oid) -> Option<(Kind, Arc<Vec<u8>>)> {
         if self.overlay.contains_key(id) {
             return None;
@@ -117,4 +148,16 @@ impl Objects {
         use gix::objs::Exists;
         id.is_empty_tree() || self.overlay.contains_key(id) || self.repo.objects.exists(id)
     }
+}
+
+/// The size and the content of the blob in `file`; none if it is no blob.
+fn loose_blob(file: File) -> io::Result<Option<(u64, impl Read)>> {
+    let mut content = ZlibDecoder::new(BufReader::with_capacity(1 << 17, file));
+    let (mut header, mut byte) = (Vec::new(), [0]);
+    while header.last() != Some(&0) && header.len() < 64 {
+        content.read_exact(&mut byte)?;
+        header.push(byte[0]);
+    }
+    let (kind, size, _) = gix::objs::decode::loose_header(&header).map_err(io::Error::other)?;
+    Ok((kind == Kind::Blob).then_some((size, content)))
 }

@@ -6,9 +6,11 @@
 //! the answer is then none.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use flate2::read::ZlibDecoder;
 use gix::objs::Kind;
 use gix::odb::pack::{data, index};
 use gix::oid;
@@ -32,6 +34,15 @@ const LARGEST: usize = 64 << 20;
 impl PackList {
     fn get(&self, repo: &gix::Repository) -> Option<&[Pack]> {
         self.0.get_or_init(|| open(repo)).as_deref()
+    }
+
+    /// The size in bytes and the content of the blob `id`, if a pack has it whole.
+    pub(super) fn blob_stream<'s>(&'s self, repo: &gix::Repository, id: &oid) -> Option<(u64, impl Read + use<'s>)> {
+        let (pack, offset) = self.get(repo)?.iter().find_map(|pack| Some((pack, pack.offset(id)?)))?;
+        let data = pack.data()?;
+        let entry = data.entry(offset).ok().filter(|entry| entry.header.as_kind() == Some(Kind::Blob))?;
+        let compressed = data.entry_slice(entry.data_offset..data.pack_end() as u64)?;
+        Some((entry.decompressed_size, ZlibDecoder::new(compressed)))
     }
 
     /// True if a pack has the object `id`; none if only the general reader can tell.

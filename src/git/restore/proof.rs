@@ -4,14 +4,14 @@
 //! cannot, but it also changes when a file is renamed, or when another of its names is. Where it differs, the content tells.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
 use gix::oid;
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::op::{NewFile, Op};
-use super::stage::is_blob;
+use super::stage::{is_blob, is_blob_in};
 use super::swap::At;
 use crate::git::stat::FileStat;
 
@@ -41,8 +41,8 @@ fn holds(at: At<'_>, content: &oid) -> bool {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match openat(at.dir, at.name, flags, Mode::empty()) {
         Ok(file) => {
-            let mut bytes = Vec::new();
-            File::from(file).read_to_end(&mut bytes).is_ok() && is_blob(&bytes, content)
+            let size = fstat(&file).map(|stat| FileStat::of(&stat).size);
+            size.is_ok_and(|size| is_blob_in(File::from(file), size, content).unwrap_or(false))
         }
         Err(Errno::LOOP) => readlinkat(at.dir, at.name, Vec::new()).is_ok_and(|target| is_blob(target.as_bytes(), content)),
         Err(_) => false,

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::rc::Rc;
@@ -122,7 +122,10 @@ impl Stager<'_> {
                 }
                 Err(error) => return Err(error),
             };
-            new.content = Some(if content.filtered { hash_blob(objects.hash_kind(), content.bytes)? } else { new.id });
+            new.content = Some(match content.bytes.whole().filter(|_| content.filtered) {
+                Some(bytes) => hash_blob(objects.hash_kind(), bytes)?,
+                None => new.id,
+            });
             let path = op.path.as_bstr();
             let write = |at: At<'_>, birth: &Birth| write(at, new, &content, symlinks, birth);
             let written = match (self.sink, &target) {
@@ -143,11 +146,45 @@ impl Stager<'_> {
     }
 }
 
+/// Blobs above this size in bytes are written piece by piece where nothing changes them on the way.
+const STREAM_ABOVE: u64 = 32 << 20;
+
 struct Content<'a> {
-    bytes: &'a [u8],
+    bytes: Bytes<'a>,
     filtered: bool,
     /// Permissions that differ from those of a new file.
     mode: Option<u32>,
+}
+
+/// The bytes of a file, or where they are.
+#[derive(Clone, Copy)]
+enum Bytes<'a> {
+    Whole(&'a [u8]),
+    /// Those of a blob that is too large to be held in memory.
+    Large(&'a Objects, ObjectId),
+}
+
+impl Bytes<'_> {
+    /// All of them.
+    fn whole(&self) -> Option<&[u8]> {
+        match self {
+            Bytes::Whole(bytes) => Some(bytes),
+            Bytes::Large(..) => None,
+        }
+    }
+
+    fn write_to(&self, file: &mut File) -> std::io::Result<()> {
+        let (objects, id) = match self {
+            Bytes::Whole(bytes) => return file.write_all(bytes),
+            Bytes::Large(objects, id) => (objects, id),
+        };
+        let found = objects.large_blob(id, STREAM_ABOVE).map_err(std::io::Error::other)?;
+        let mut blob = found.ok_or_else(|| std::io::Error::other(format!("object {id} is not there any more")))?;
+        match std::io::copy(&mut blob.content, file)? {
+            written if written == blob.size => Ok(()),
+            _ => Err(std::io::Error::other(format!("object {id} is not whole"))),
+        }
+    }
 }
 
 impl<'a> Content<'a> {
@@ -155,25 +192,29 @@ impl<'a> Content<'a> {
     fn or_exact(self, exact: Option<&'a Exact>) -> Content<'a> {
         match exact {
             None => self,
-            Some(Exact { bytes: Some(bytes), mode }) => Content { bytes, filtered: true, mode: Some(*mode) },
+            Some(Exact { bytes: Some(bytes), mode }) => Content { bytes: Bytes::Whole(bytes), filtered: true, mode: Some(*mode) },
             Some(Exact { bytes: None, mode }) => Content { mode: Some(*mode), ..self },
         }
     }
 }
 
 fn content<'b>(
-    objects: &Objects,
+    objects: &'b Objects,
     filters: &mut Filters,
     path: &BStr,
     new: &NewFile,
     blob: &'b mut Vec<u8>,
     filtered: &'b mut Vec<u8>,
 ) -> Result<Content<'b>, GitError> {
+    let is_large = !new.is_link() && objects.large_blob(&new.id, STREAM_ABOVE)?.is_some();
+    if is_large && filters.is_sure_to_leave_alone(path)? {
+        return Ok(Content { bytes: Bytes::Large(objects, new.id), filtered: false, mode: None });
+    }
     objects.read(&new.id, blob)?;
     if !new.is_link() && filters.to_worktree(path, blob, filtered)? {
-        return Ok(Content { bytes: filtered, filtered: true, mode: None });
+        return Ok(Content { bytes: Bytes::Whole(filtered), filtered: true, mode: None });
     }
-    Ok(Content { bytes: blob, filtered: false, mode: None })
+    Ok(Content { bytes: Bytes::Whole(blob), filtered: false, mode: None })
 }
 
 /// The id of a blob with these bytes.
@@ -183,18 +224,18 @@ pub(super) fn hash_blob(kind: gix::hash::Kind, bytes: &[u8]) -> Result<ObjectId,
 
 fn write(at: At<'_>, new: &NewFile, content: &Content<'_>, symlinks: bool, birth: &Birth) -> std::io::Result<Stat> {
     fault::point()?;
-    if new.is_link() && symlinks {
-        symlinkat(content.bytes, at.dir, at.name)?;
+    if let Some(target) = content.bytes.whole().filter(|_| new.is_link() && symlinks) {
+        symlinkat(target, at.dir, at.name)?;
         return Ok(statat(at.dir, at.name, AtFlags::SYMLINK_NOFOLLOW)?);
     }
     // The process's umask applies, as it does to files that git writes.
     let mode = Mode::from_raw_mode(if new.is_executable() { 0o777 } else { 0o666 });
-    let file = match birth.directory.as_deref().and_then(|directory| written_unnamed(directory, at, mode, content.bytes)) {
+    let file = match birth.directory.as_deref().and_then(|directory| written_unnamed(directory, at, mode, &content.bytes)) {
         Some(file) => file,
         None => {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let mut file = File::from(openat(at.dir, at.name, flags, mode)?);
-            file.write_all(content.bytes)?;
+            content.bytes.write_to(&mut file)?;
             file
         }
     };
@@ -216,17 +257,17 @@ fn write(at: At<'_>, new: &NewFile, content: &Content<'_>, symlinks: bool, birth
 /// Makes a file without a name in `directory`, so that it is one of the directory's in what a file system hands on to new files
 /// (access control lists, the place on the disk), and names it only then. None where that does not work.
 #[cfg(target_os = "linux")]
-fn written_unnamed(directory: &OwnedFd, at: At<'_>, mode: Mode, bytes: &[u8]) -> Option<File> {
+fn written_unnamed(directory: &OwnedFd, at: At<'_>, mode: Mode, bytes: &Bytes<'_>) -> Option<File> {
     use rustix::fs::linkat;
     let mut file = File::from(openat(directory, ".", OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC, mode).ok()?);
-    file.write_all(bytes).ok()?;
+    bytes.write_to(&mut file).ok()?;
     let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
     linkat(CWD, path, at.dir, at.name, AtFlags::SYMLINK_FOLLOW).ok()?;
     Some(file)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn written_unnamed(_: &OwnedFd, _: At<'_>, _: Mode, _: &[u8]) -> Option<File> {
+fn written_unnamed(_: &OwnedFd, _: At<'_>, _: Mode, _: &Bytes<'_>) -> Option<File> {
     None
 }
 
@@ -273,6 +314,26 @@ impl<'a> Births<'a> {
         self.known.insert(parent.to_owned(), (nearest, group));
         Birth { directory, group }
     }
+}
+
+/// True if what is left to read of `file`, `size` bytes by its stat, is the content that the id stands for.
+pub(super) fn is_blob_in(mut file: File, size: u64, id: &oid) -> std::io::Result<bool> {
+    let mut hasher = gix::hash::hasher(id.kind());
+    hasher.update(&gix::objs::encode::loose_header(gix::objs::Kind::Blob, size));
+    let mut buffer = vec![0; usize::try_from(size).unwrap_or(usize::MAX).clamp(1, 1 << 17)];
+    let mut seen = 0;
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => {
+                hasher.update(&buffer[..count]);
+                seen += count as u64;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(seen == size && hasher.try_finalize().is_ok_and(|found| found == id))
 }
 
 /// True if `bytes` are the content that the id stands for.

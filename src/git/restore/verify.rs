@@ -1,14 +1,16 @@
 //! Reading back what was written.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
 use gix::bstr::{BString, ByteSlice};
 use rustix::fs::{Mode, OFlags, fstat, openat, readlinkat};
 
 use super::dirs::Top;
+use super::identity::Identity;
 use super::op::Op;
-use super::stage::is_blob;
+use super::stage::{is_blob, is_blob_in};
+use crate::git::stat::FileStat;
 use crate::git::{GitError, Repo};
 use crate::sys::progress::{self, Phase};
 
@@ -30,12 +32,11 @@ pub(super) fn find_differences(repo: &Repo, ops: &[Op]) -> Result<Vec<BString>, 
 
 fn work(repo: &Repo, ops: &[Op]) -> Result<Vec<BString>, GitError> {
     let top = Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))?;
-    let mut buffer = Vec::new();
-    let differs = |op: &&Op| !is_as_planned(&top, op, &mut buffer).unwrap_or(false);
+    let differs = |op: &&Op| !is_as_planned(&top, op).unwrap_or(false);
     Ok(ops.iter().filter(differs).map(|op| op.path.clone()).collect())
 }
 
-fn is_as_planned(top: &Top, op: &Op, buffer: &mut Vec<u8>) -> io::Result<bool> {
+fn is_as_planned(top: &Top, op: &Op) -> io::Result<bool> {
     progress::add_files(1);
     let Some(new) = &op.new else {
         // A directory may have taken the place of the file.
@@ -43,16 +44,12 @@ fn is_as_planned(top: &Top, op: &Op, buffer: &mut Vec<u8>) -> io::Result<bool> {
     };
     let (Some(content), Some(expected)) = (&new.content, &new.file) else { return Ok(false) };
     let (parent, name) = top.parent(op.path.as_bstr())?;
-    buffer.clear();
     if expected.is_link() {
         let target = readlinkat(&*parent, name, Vec::new())?;
         return Ok(is_blob(target.as_bytes(), content));
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mut file = File::from(openat(&*parent, name, flags, Mode::empty())?);
-    if !expected.is(&fstat(&file)?) {
-        return Ok(false);
-    }
-    file.read_to_end(buffer)?;
-    Ok(is_blob(buffer, content))
+    let file = File::from(openat(&*parent, name, flags, Mode::empty())?);
+    let stat = FileStat::of(&fstat(&file)?);
+    Ok(*expected == Identity::of_seen(&stat) && is_blob_in(file, stat.size, content)?)
 }

@@ -15,6 +15,7 @@ mod fsmonitor;
 mod handoff;
 mod hygiene;
 mod killed;
+mod large;
 mod lfs;
 mod names_odd;
 mod nested_repos;
