@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Times git checkpoint against the git commands that do the same work, in turn and in one run, and prints the ratio of the two:
-# what a machine, a disk or a noisy neighbour does to one side, it does to the other.
+# what a machine, a disk or a noisy neighbour does to one side, it does to the other. The memory is that of the largest process.
 #
 #     benches/paired.sh [<files> [<rounds>]]      (20000 files, 7 rounds unless given)
 #
-# Uses the git-checkpoint that git finds on PATH. Works in a temporary folder that is removed at the end.
+# Uses the git-checkpoint that git finds on PATH, and Python for the measuring. Works in a temporary folder that is removed at the
+# end.
 set -euo pipefail
 
 files=${1:-20000} rounds=${2:-7}
@@ -27,33 +28,36 @@ generate() {
     }'
 }
 
-# Runs a function and prints the milliseconds it took.
+# Runs a function in a shell of its own; prints the milliseconds it took and the KiB that its largest process had.
 clock() {
-    local start end
-    start=$(date +%s%N)
-    "$@" >/dev/null 2>&1
-    end=$(date +%s%N)
-    echo $(((end - start) / 10000)) | awk '{ printf "%.2f\n", $1 / 100 }'
+    python3 -c '
+import resource, subprocess, sys, time
+start = time.perf_counter()
+subprocess.run(["bash", "-euc", sys.argv[1]], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+took = time.perf_counter() - start
+print(round(took * 1e3, 2), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$1"
 }
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 # compare <what> <prepare> <ours> <git's>: the first round warms up and does not count.
 compare() {
-    local what=$1 prepare=$2 ours=$3 theirs=$4 round a b
+    local what=$1 prepare=$2 ours=$3 theirs=$4 round a b most_a=0 most_b=0
     rm -f "$work/ours" "$work/git" "$work/ratio"
     for ((round = 0; round <= rounds; round++)); do
         "$prepare" "$round-a"
-        a=$(clock "$ours")
+        read -r a memory_a < <(clock "$ours")
         "$prepare" "$round-b"
-        b=$(clock "$theirs")
+        read -r b memory_b < <(clock "$theirs")
+        ((memory_a > most_a)) && most_a=$memory_a
+        ((memory_b > most_b)) && most_b=$memory_b
         ((round > 0)) || continue
         echo "$a" >>"$work/ours"
         echo "$b" >>"$work/git"
         awk "BEGIN { print $a / $b }" >>"$work/ratio"
     done
-    printf '%-34s %9.1f ms   git %9.1f ms   ratio %.3f\n' "$what" \
-        "$(median <"$work/ours")" "$(median <"$work/git")" "$(median <"$work/ratio")"
+    printf '| %s | %.0f ms | %.0f ms | %.2f | %d MB | %d MB |\n' "$what" "$(median <"$work/ours")" "$(median <"$work/git")" \
+        "$(median <"$work/ratio")" $((most_a / 1024)) $((most_b / 1024))
 }
 
 # The usual recipe: a copy of the index, everything added to it, a tree, a commit, a ref.
@@ -84,6 +88,10 @@ change_many() {
 }
 save() { git checkpoint save --quiet; }
 restore() { git checkpoint restore --quiet --yes base; }
+diffstat() { git checkpoint diff --no-pager --stat base changed; }
+diffstat_with_git() { git --no-pager diff --stat "$base" "$changed"; }
+list() { git checkpoint list --no-pager; }
+list_with_git() { git for-each-ref refs/checkpoints; }
 
 cd "$work"
 git init -q repo
@@ -97,7 +105,24 @@ git config gc.auto 0
 git checkpoint save --quiet --name base >/dev/null
 saved_tree=$(git rev-parse 'HEAD^{tree}')
 
-printf '%s, %s files, %s rounds, medians\n' "$(git checkpoint --version)" "$files" "$rounds"
+change_many saved
+git checkpoint save --quiet --name changed
+git checkpoint restore --quiet --yes base
+base=$(git checkpoint show --no-pager --format='%(commit)' base)
+changed=$(git checkpoint show --no-pager --format='%(commit)' changed)
+for function in capture_with_git restore_with_git save restore diffstat diffstat_with_git list list_with_git; do
+    export -f "${function?}"
+done
+export work saved_tree base changed
+
+printf '%s, %s, %s files, medians of %s rounds\n\n' "$(git checkpoint --version)" "$(git --version)" "$files" "$rounds"
+printf '| work | ours | git | ratio | memory | of git |\n|---|---|---|---|---|---|\n'
 compare 'save, nothing changed' nothing save capture_with_git
 compare 'save, 5 edits and 5 new files' edit save capture_with_git
-compare 'restore of 500 edits, 100 new' change_many restore restore_with_git
+compare 'restore 500 edits and 100 new files' change_many restore restore_with_git
+compare 'diff --stat of 600 files' nothing diffstat diffstat_with_git
+for n in $(seq 500); do
+    echo "$n" >counter.txt
+    git checkpoint save --quiet
+done
+compare 'list 500 checkpoints' nothing list list_with_git
