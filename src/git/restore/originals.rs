@@ -22,7 +22,7 @@ use super::journal::text;
 use super::marks::Marks;
 use super::op::Op;
 use super::plan::side_of;
-use super::stage::{hash_blob, is_blob};
+use super::stage::{hash_blob, is_blob, is_blob_in};
 use crate::git::filter::Filters;
 use crate::git::ignore::files_above;
 use crate::git::index::write_tree;
@@ -224,6 +224,7 @@ struct Worker<'a> {
     repo: &'a Repo,
     tree: &'a ObjectId,
     folder: &'a Path,
+    /// Something may change contents on their way.
     filtered: bool,
     /// Permissions of new files and of new executables.
     usual: Option<(u32, u32)>,
@@ -236,15 +237,12 @@ impl Worker<'_> {
         let mut filters = None;
         let mut originals = Vec::new();
         let top = Top::open(self.repo.top()).map_err(|source| GitError::io("open", self.repo.top(), source))?;
-        let paths: Vec<BString> = if self.filtered { ops.iter().map(|op| op.path.clone()).collect() } else { Vec::new() };
+        let paths: Vec<BString> = ops.iter().map(|op| op.path.clone()).collect();
         for op in ops {
             let (Some(old), Some(blob)) = (&op.old, op.old_blob) else { continue };
             let mode = old.mode();
-            let is_file = FileType::from_raw_mode(mode) == FileType::RegularFile;
-            if !self.filtered || !is_file {
+            if FileType::from_raw_mode(mode) != FileType::RegularFile {
                 op.old_content = Some(blob);
-            }
-            if !is_file {
                 continue;
             }
             let permissions = mode & 0o777;
@@ -255,24 +253,17 @@ impl Worker<'_> {
                 None => false,
             };
             let mut original = Original { path: op.path.clone(), blob, mode: permissions, content: None, hash: None };
-            if self.filtered {
+            // Where nothing changes contents now, the blob may still have been made under other rules.
+            match is_blob_at(&top, op, &blob) {
+                Ok(true) if !self.filtered => op.old_content = Some(blob),
                 // One that is gone or closed by now is found when it is to be moved.
-                let Ok((bytes, ctime_ns)) = read(&top, op) else { continue };
-                let filters = match &mut filters {
-                    Some(filters) => filters,
-                    none => {
-                        let paths = paths.iter().map(|path| path.as_bstr());
-                        none.insert(Filters::of_tree(self.repo, objects, self.tree, paths)?)
+                Err(_) => continue,
+                Ok(_) => {
+                    if let Some((hash, bytes)) = self.more_than_blob(objects, &mut filters, &paths, &top, op)? {
+                        let name = op.slot.to_string();
+                        write(self.folder, &name, &bytes)?;
+                        (original.hash, original.content) = (Some(hash), Some(name));
                     }
-                };
-                let hash = hash_blob(blob.kind(), &bytes)?;
-                // What was read is what was captured only if nothing happened to the file in between.
-                op.old_content = (op.old_ctime_ns == Some(ctime_ns)).then_some(hash);
-                if !leads_back(objects, filters, op.path.as_bstr(), &blob, &bytes) {
-                    let name = op.slot.to_string();
-                    original.hash = Some(hash);
-                    write(self.folder, &name, &bytes)?;
-                    original.content = Some(name);
                 }
             }
             if unusual || original.content.is_some() {
@@ -281,14 +272,45 @@ impl Worker<'_> {
         }
         Ok(originals)
     }
+
+    /// The bytes of the old file with their hash, if its blob does not lead back to them. Notes what they are.
+    fn more_than_blob(
+        &self,
+        objects: &Objects,
+        filters: &mut Option<Filters>,
+        paths: &[BString],
+        top: &Top,
+        op: &mut Op,
+    ) -> Result<Option<(ObjectId, Vec<u8>)>, GitError> {
+        let (Some(blob), Ok((bytes, ctime_ns))) = (op.old_blob, read(top, op)) else { return Ok(None) };
+        let filters = match filters {
+            Some(filters) => filters,
+            none => none.insert(Filters::of_tree(self.repo, objects, self.tree, paths.iter().map(|path| path.as_bstr()))?),
+        };
+        let hash = hash_blob(blob.kind(), &bytes)?;
+        // What was read is what was captured only if nothing happened to the file in between.
+        op.old_content = (op.old_ctime_ns == Some(ctime_ns)).then_some(hash);
+        Ok((!leads_back(objects, filters, op.path.as_bstr(), &blob, &bytes)).then_some((hash, bytes)))
+    }
+}
+
+/// True if the bytes of the file as it is now are those of `blob`.
+fn is_blob_at(top: &Top, op: &Op, blob: &ObjectId) -> std::io::Result<bool> {
+    let file = open(top, op)?;
+    let size = FileStat::of(&fstat(&file)?).size;
+    is_blob_in(file, size, blob)
+}
+
+fn open(top: &Top, op: &Op) -> std::io::Result<File> {
+    let (parent, name) = top.parent(op.path.as_bstr())?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(File::from(openat(&*parent, name, flags, Mode::empty())?))
 }
 
 /// The bytes of the file as it is now, and when its inode last changed; that it did not change since the capture is checked when
 /// it is moved.
 fn read(top: &Top, op: &Op) -> std::io::Result<(Vec<u8>, i64)> {
-    let (parent, name) = top.parent(op.path.as_bstr())?;
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mut file = File::from(openat(&*parent, name, flags, Mode::empty())?);
+    let mut file = open(top, op)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     Ok((bytes, FileStat::of(&fstat(&file)?).ctime_ns))

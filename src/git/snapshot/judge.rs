@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, FileType, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::exclude::Exclude;
+use super::kind::Kinds;
 use super::nested;
 use super::resolve::{NewDir, Outcome, Shared, Task, has_forced_below, is_rules, no_object, top_fd};
 use super::seed::unread;
@@ -36,8 +37,7 @@ const READ_ATTEMPTS: u32 = 3;
 pub(super) struct Judge<'a> {
     shared: &'a Shared<'a>,
     names: PathNames,
-    has_modes: bool,
-    has_symlinks: bool,
+    kinds: Kinds,
     writer: ObjectWriter<'a>,
     ignore: Option<Ignore>,
     filters: Option<Filters>,
@@ -50,14 +50,10 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub(super) fn new(shared: &'a Shared<'a>) -> Self {
-        let gix = shared.repo.gix();
-        let config = gix.config_snapshot();
-        let is_set = |key: &str, default: bool| config.boolean(key).unwrap_or(default);
         Judge {
             shared,
             names: PathNames::of(shared.repo),
-            has_modes: is_set("core.fileMode", true),
-            has_symlinks: is_set("core.symlinks", true),
+            kinds: Kinds::of(shared.repo),
             writer: shared.sink.writer(&shared.repo.gix()),
             ignore: None,
             filters: None,
@@ -269,7 +265,7 @@ impl<'a> Judge<'a> {
         if task.known.is_none() {
             progress::add_files(1);
         }
-        let kind = self.record_kind(&task, &stat);
+        let kind = self.kinds.kind(self.shared, &task, &stat)?;
         let read = if stat.file_type() == FileType::Symlink { self.read_link(&task)? } else { self.read_file(&task, kind)? };
         match read {
             Reading::Stored(id, stat) => {
@@ -284,22 +280,6 @@ impl<'a> Judge<'a> {
             Reading::Unconvertible => self.skip(task, SkipReason::Unconvertible, Some(stat.size)),
         }
         Ok(())
-    }
-
-    /// What a file is recorded as: where the file system cannot tell, by `core.fileMode` and `core.symlinks`, the index says.
-    fn record_kind(&self, task: &Task, stat: &FileStat) -> RecordKind {
-        let known = task.known.as_ref().filter(|known| known.flags & TRACKED != 0).map(|known| known.kind);
-        if stat.file_type() == FileType::Symlink {
-            return RecordKind::Link;
-        }
-        if known == Some(RecordKind::Link) && !self.has_symlinks {
-            return RecordKind::Link;
-        }
-        let executable = match self.has_modes {
-            true => stat.mode & 0o100 != 0,
-            false => known == Some(RecordKind::Executable),
-        };
-        if executable { RecordKind::Executable } else { RecordKind::File }
     }
 
     fn read_link(&mut self, task: &Task) -> Result<Reading, GitError> {

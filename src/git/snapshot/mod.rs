@@ -8,6 +8,7 @@
 mod build;
 mod exclude;
 mod judge;
+mod kind;
 mod nested;
 mod reconcile;
 mod resolve;

@@ -215,6 +215,22 @@ fn where_modes_do_not_count_the_mode_of_the_index_does() {
 }
 
 #[test]
+fn a_file_that_was_a_link_is_a_file_again_where_links_are_switched_off() {
+    let repo = TestRepo::new();
+    repo.config("core.symlinks", "false");
+    repo.remove("f");
+    repo.symlink("elsewhere", "f");
+    repo.save("link");
+    repo.remove("f");
+    repo.write("f", "a file\n");
+
+    repo.save("file");
+
+    assert_eq!((repo.mode("link", "f"), repo.mode("file", "f")), ("120000".into(), "100644".into()));
+    repo.assert_tree_is_gits("file");
+}
+
+#[test]
 fn an_attribute_that_changed_since_the_last_capture_counts() {
     let repo = TestRepo::new();
     repo.write("a.txt", "one\r\n");

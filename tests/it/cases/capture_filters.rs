@@ -99,6 +99,49 @@ fn a_mixed_line_ending_file_that_did_not_change_keeps_its_bytes() {
     }
 }
 
+/// Git goes on believing the index where rules changed after a file was added, and so does a capture: the blob is not what the
+/// rules of today would make of the file.
+#[test]
+fn what_older_rules_took_out_of_a_file_comes_back_with_undo() {
+    let cases: [(&str, &[u8], &[&str]); 3] = [
+        ("*.x filter=strip\n", b"code\nOUTPUT precious\n", &[]),
+        ("* text=auto\n", b"a\r\nb\r\n", &[]),
+        ("", b"a\r\nb\r\n", &["core.autocrlf", "input"]),
+    ];
+    for (attributes, content, setting) in cases {
+        for way in ["edit", "delete"] {
+            let repo = TestRepo::new();
+            repo.config("filter.strip.clean", "grep -v OUTPUT");
+            repo.config("filter.strip.smudge", "cat");
+            if way == "edit" {
+                repo.write("f.x", "old\n");
+            }
+            repo.commit("old");
+            repo.save("A");
+            if let [key, value] = setting {
+                repo.config(key, value);
+            }
+            repo.write(".gitattributes", attributes);
+            repo.write("f.x", content);
+            // The entry must not be as young as the index, or git looks into the file.
+            std::thread::sleep(std::time::Duration::from_millis(1100));
+            repo.commit("with rules");
+            std::thread::sleep(std::time::Duration::from_millis(1100));
+            repo.run(["update-index", "-q", "--refresh"]);
+            repo.remove(".gitattributes");
+            if let [key, _] = setting {
+                repo.run(["config", "--unset", key]);
+            }
+
+            repo.restore("A");
+            assert_eq!(repo.exists("f.x"), way == "edit");
+            repo.checkpoint(["undo", "--quiet", "--yes"]).success();
+
+            assert_eq!(repo.bytes("f.x"), content, "{attributes:?} {setting:?} {way}");
+        }
+    }
+}
+
 #[test]
 fn every_setting_of_line_endings_records_what_git_records() {
     for autocrlf in ["true", "input", "false"] {
