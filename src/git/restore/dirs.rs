@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, statat};
+use rustix::fs::{AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, Stat, openat, statat};
 use rustix::io::Errno;
 
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -59,6 +59,17 @@ impl Top {
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// True if a directory stands at `path` and nothing is in it.
+    pub(super) fn is_empty_directory(&self, path: &BStr) -> bool {
+        let readable = |handle: Rc<OwnedFd>| {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            Ok(Dir::new(openat(&*handle, ".", flags, Mode::empty())?)?)
+        };
+        let is_name = |entry: &DirEntry| !matches!(entry.file_name().to_bytes(), b"." | b"..");
+        let entries = self.directory(path).and_then(readable);
+        entries.is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| !is_name(&entry))))
     }
 
     /// Forgets the handle kept for the next call: a directory was made or removed.

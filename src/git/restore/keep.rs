@@ -12,6 +12,7 @@ use crate::git::ignore::Ignore;
 use crate::git::index_edit::Source;
 use crate::git::snapshot::rules_not_checked_out;
 use crate::git::sparse::Sparse;
+use crate::git::tree_path::TreePaths;
 use crate::git::{GitError, Objects, index};
 use crate::model::{SkipReason, Skipped};
 
@@ -23,6 +24,7 @@ pub(super) fn decide(planner: &mut Planner<'_>, objects: &Objects, target: &Targ
     keep_outside(planner, objects, target)?;
     take_away_absent(planner, target)?;
     bring_back_present(planner, objects, target)?;
+    bring_back_assumed(planner, objects, target)?;
     keep_ignored(planner, objects, target)
 }
 
@@ -150,6 +152,28 @@ fn bring_back_present(planner: &mut Planner<'_>, objects: &Objects, target: &Tar
         if let Some(new) = side_of(objects, &target.tree, path.as_bstr())?.filter(|side| !side.mode.is_commit()) {
             planner.plan.kept.retain(|kept| kept.path != *path);
             planner.writes.insert(path.clone(), Write { new, replaces: false });
+        }
+    }
+    Ok(())
+}
+
+/// A path whose file is taken to be unchanged, and is gone: a capture takes it to be there, so no difference shows. It comes back,
+/// unless the target is known to have been without it. That of a sparse checkout is left to where it is kept.
+fn bring_back_assumed(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
+    if !planner.now.index_has_rules {
+        return Ok(());
+    }
+    let marked = Source::read(&planner.repo.index_path(), planner.repo.hash_kind())?.marked()?;
+    let assumed = marked.into_iter().filter(|(_, entry)| entry.assume_unchanged && !entry.skip_worktree);
+    let mut in_target = TreePaths::new(objects, &target.tree);
+    for (path, _) in assumed {
+        let is_settled = planner.writes.contains_key(&path) || target.marks.is_absent(path.as_bstr());
+        if is_settled || !(planner.scope.includes)(path.as_bstr()) || planner.stat(path.as_bstr())?.is_some() {
+            continue;
+        }
+        let side = in_target.entry(path.as_bstr())?.filter(|side| !side.mode.is_tree() && !side.mode.is_commit());
+        if let Some(new) = side {
+            planner.writes.insert(path, Write { new, replaces: false });
         }
     }
     Ok(())

@@ -196,6 +196,8 @@ pub(super) struct Planner<'a> {
     pub(super) deletes: BTreeSet<BString>,
     /// Submodules that are to be there as empty directories if nothing else is.
     pub(super) gitlinks: BTreeSet<BString>,
+    /// Empty directories of submodules that are not to be there.
+    empty_gitlinks: BTreeSet<BString>,
     pub(super) make_dirs: BTreeSet<BString>,
     /// Directories in whose place a file must go.
     pub(super) cleared_dirs: BTreeMap<BString, u32>,
@@ -222,6 +224,7 @@ impl<'a> Planner<'a> {
             writes: BTreeMap::new(),
             deletes: BTreeSet::new(),
             gitlinks: BTreeSet::new(),
+            empty_gitlinks: BTreeSet::new(),
             make_dirs: BTreeSet::new(),
             cleared_dirs: BTreeMap::new(),
             plan: Plan::default(),
@@ -248,6 +251,10 @@ impl<'a> Planner<'a> {
             }
             Some(new) => {
                 self.writes.insert(path, Write { new, replaces: old.is_some() && !had_repository });
+            }
+            // A submodule without files is an empty directory, in the index or not.
+            None if had_repository && self.top.is_empty_directory(path.as_bstr()) => {
+                self.empty_gitlinks.insert(path);
             }
             None if had_repository => self.keep(path, KeepReason::Repository),
             None => {
@@ -323,20 +330,29 @@ impl<'a> Planner<'a> {
         Ok(plan)
     }
 
+    fn is_stood_in(&self, directory: &BStr) -> bool {
+        let here = self.scope.standing_in.as_ref();
+        here.is_some_and(|here| here == directory || is_below(here.as_bstr(), directory))
+    }
+
     /// Directories that lose a file and get none, and those in whose place a file must go.
     fn drop_dirs(&self) -> Result<Vec<DropDir>, GitError> {
         let mut emptied: BTreeMap<&BStr, (u32, bool)> = BTreeMap::new();
         for path in &self.deletes {
             for directory in ancestors(path.as_bstr()) {
-                let stands_in = self.scope.standing_in.as_ref();
-                let is_stood_in = stands_in.is_some_and(|here| here == directory || is_below(here.as_bstr(), directory));
                 let holds_gitlink = self.gitlinks.iter().any(|link| link == directory || is_below(link.as_bstr(), directory));
-                if emptied.contains_key(directory) || self.writes_below(directory) || is_stood_in || holds_gitlink {
+                if emptied.contains_key(directory) || self.writes_below(directory) || self.is_stood_in(directory) || holds_gitlink
+                {
                     break;
                 }
                 if let Some(stat) = self.stat(directory)?.filter(is_directory) {
                     emptied.insert(directory, (stat.st_mode, false));
                 }
+            }
+        }
+        for path in self.empty_gitlinks.iter().filter(|path| !self.is_stood_in(path.as_bstr())) {
+            if let Some(stat) = self.stat(path.as_bstr())?.filter(is_directory) {
+                emptied.insert(path.as_bstr(), (stat.st_mode, false));
             }
         }
         emptied.extend(self.cleared_dirs.iter().map(|(path, mode)| (path.as_bstr(), (*mode, true))));

@@ -183,3 +183,25 @@ fn a_nested_repository_whose_git_directory_is_linked_to_is_never_entered() {
     assert_eq!((repo.read("n/v"), repo.mode("A", "n")), ("v\n".to_owned(), "160000".to_owned()));
     repo.assert_tree_is_gits("A");
 }
+
+#[test]
+fn the_empty_folder_of_a_submodule_that_a_restore_makes_goes_with_undo() {
+    let repo = TestRepo::new();
+    repo.run(["init", "-q", "sm"]);
+    repo.run(["-C", "sm", "commit", "-q", "--allow-empty", "-m", "s"]);
+    repo.commit("submodule");
+    repo.save("A");
+    repo.remove("sm");
+    repo.save("gone");
+    let before = repo.status();
+
+    repo.restore("A");
+    assert!(repo.path("sm").is_dir());
+    repo.checkpoint(["undo", "--quiet", "--yes"]).success();
+
+    assert!(!repo.exists("sm"));
+    assert_eq!(repo.status(), before);
+    repo.restore("A");
+    repo.restore("gone");
+    assert!(!repo.exists("sm"));
+}

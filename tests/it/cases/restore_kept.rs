@@ -222,3 +222,25 @@ fn bytes_that_a_filter_drops_are_kept_for_undo_and_for_plain_git() {
         repo.assert_sound();
     }
 }
+
+#[test]
+fn a_file_that_is_assumed_to_be_unchanged_and_is_gone_comes_back_and_undo_takes_it_away() {
+    let repo = TestRepo::new();
+    repo.write("z", "zz\n");
+    repo.commit("z");
+    repo.save("A");
+    repo.run(["update-index", "--assume-unchanged", "z"]);
+    for with_others in [false, true] {
+        match with_others {
+            // It is gone already.
+            true => repo.write("f", "edited\n"),
+            false => repo.remove("z"),
+        }
+
+        repo.restore("A");
+        assert_eq!(repo.read("z"), "zz\n");
+        repo.checkpoint(["undo", "--quiet", "--yes"]).success();
+
+        assert!(!repo.exists("z"));
+    }
+}
