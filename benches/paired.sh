@@ -96,12 +96,12 @@ list_with_git() { git for-each-ref refs/checkpoints; }
 cd "$work"
 git init -q repo
 cd repo
+git config gc.auto 0
 for m in $(seq -w 0 39); do for p in $(seq -w 0 24); do mkdir -p "src/m$m/p$p"; done; done
 generate
 git add -A
 git commit -q -m base
 git gc -q
-git config gc.auto 0
 git checkpoint save --quiet --name base >/dev/null
 saved_tree=$(git rev-parse 'HEAD^{tree}')
 
