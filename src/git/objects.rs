@@ -24,6 +24,9 @@ pub struct Objects {
     pack_reader: RefCell<PackReader>,
 }
 
+/// Content above this size in bytes is not held in memory where that can be helped.
+pub(crate) const LARGE: u64 = 32 << 20;
+
 /// A blob for reading piece by piece.
 pub struct LargeBlob<'a> {
     /// Its size in bytes.
@@ -103,13 +106,13 @@ impl Objects {
         Ok(Ok(Arc::new(data)))
     }
 
-    /// The blob `id`, if it is larger than `most` bytes and lies whole in one place.
-    pub fn large_blob(&self, id: &gix::oid, most: u64) -> Result<Option<LargeBlob<'_>>, GitError> {
+    /// The blob `id`, if it is large and lies whole in one place.
+    pub fn large_blob(&self, id: &gix::oid) -> Result<Option<LargeBlob<'_>>, GitError> {
         if self.overlay.contains_key(id) {
             return Ok(None);
         }
         if self.packs.contains(&self.repo, id) == Some(true) {
-            let found = self.packs.blob_stream(&self.repo, id).filter(|(size, _)| *size > most);
+            let found = self.packs.blob_stream(&self.repo, id).filter(|(size, _)| *size > LARGE);
             return Ok(found.map(|(size, content)| LargeBlob { size, content: Box::new(content) }));
         }
         let store = self.repo.objects.store_ref();
@@ -117,10 +120,10 @@ impl Objects {
         let folders = std::iter::once(store.path().to_owned()).chain(store.alternate_db_paths().unwrap_or_default());
         let file = folders.map(|folder| folder.join(&hex[..2]).join(&hex[2..])).find_map(|path| File::open(path).ok());
         // Nothing is compressed by more than that (RFC 1951).
-        let may_be_large = |file: &File| file.metadata().is_ok_and(|found| found.len() > most / 1032);
+        let may_be_large = |file: &File| file.metadata().is_ok_and(|found| found.len() > LARGE / 1032);
         let loose = file.filter(may_be_large).and_then(|file| loose_blob(file).transpose());
         let loose = loose.transpose().map_err(|source| GitError::other(format!("read object {id}"), source))?;
-        Ok(loose.filter(|(size, _)| *size > most).map(|(size, content)| LargeBlob { size, content: Box::new(content) }))
+        Ok(loose.filter(|(size, _)| *size > LARGE).map(|(size, content)| LargeBlob { size, content: Box::new(content) }))
     }
 
     fn read_packed(&self, id: &gix::oid) -> Option<(Kind, Arc<Vec<u8>>)> {

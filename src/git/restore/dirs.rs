@@ -4,6 +4,7 @@
 //! one, so nothing outside the worktree can be reached, whatever is swapped for a link meanwhile.
 
 use std::cell::{Cell, RefCell};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
@@ -59,6 +60,13 @@ impl Top {
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Opens the file at `path` for reading; never waits, whatever stands there.
+    pub(super) fn open_file(&self, path: &BStr) -> io::Result<File> {
+        let (parent, name) = self.parent(path)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        Ok(File::from(openat(&*parent, name, flags, Mode::empty())?))
     }
 
     /// True if a directory stands at `path` and nothing is in it.

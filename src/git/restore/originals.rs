@@ -14,7 +14,7 @@ use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Mode as EntryMode};
 use gix::objs::Kind;
-use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
+use rustix::fs::{FileType, fstat};
 use serde::{Deserialize, Serialize};
 
 use super::dirs::Top;
@@ -254,7 +254,7 @@ impl Worker<'_> {
             };
             let mut original = Original { path: op.path.clone(), blob, mode: permissions, content: None, hash: None };
             // Where nothing changes contents now, the blob may still have been made under other rules.
-            match is_blob_at(&top, op, &blob) {
+            match top.open_file(op.path.as_bstr()).and_then(|file| is_blob_in(file, &blob)) {
                 Ok(true) if !self.filtered => op.old_content = Some(blob),
                 // One that is gone or closed by now is found when it is to be moved.
                 Err(_) => continue,
@@ -294,23 +294,10 @@ impl Worker<'_> {
     }
 }
 
-/// True if the bytes of the file as it is now are those of `blob`.
-fn is_blob_at(top: &Top, op: &Op, blob: &ObjectId) -> std::io::Result<bool> {
-    let file = open(top, op)?;
-    let size = FileStat::of(&fstat(&file)?).size;
-    is_blob_in(file, size, blob)
-}
-
-fn open(top: &Top, op: &Op) -> std::io::Result<File> {
-    let (parent, name) = top.parent(op.path.as_bstr())?;
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    Ok(File::from(openat(&*parent, name, flags, Mode::empty())?))
-}
-
 /// The bytes of the file as it is now, and when its inode last changed; that it did not change since the capture is checked when
 /// it is moved.
 fn read(top: &Top, op: &Op) -> std::io::Result<(Vec<u8>, i64)> {
-    let mut file = open(top, op)?;
+    let mut file = top.open_file(op.path.as_bstr())?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     Ok((bytes, FileStat::of(&fstat(&file)?).ctime_ns))

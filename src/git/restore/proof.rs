@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 
 use gix::oid;
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, openat, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::op::{NewFile, Op};
@@ -40,10 +40,7 @@ pub(super) fn is_written(new: &NewFile, at: At<'_>, stat: &Stat) -> bool {
 fn holds(at: At<'_>, content: &oid) -> bool {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match openat(at.dir, at.name, flags, Mode::empty()) {
-        Ok(file) => {
-            let size = fstat(&file).map(|stat| FileStat::of(&stat).size);
-            size.is_ok_and(|size| is_blob_in(File::from(file), size, content).unwrap_or(false))
-        }
+        Ok(file) => is_blob_in(File::from(file), content).unwrap_or(false),
         Err(Errno::LOOP) => readlinkat(at.dir, at.name, Vec::new()).is_ok_and(|target| is_blob(target.as_bytes(), content)),
         Err(_) => false,
     }

@@ -24,6 +24,7 @@ use super::originals::{Exact, Originals};
 use super::plan::Obstacle;
 use super::swap::At;
 use crate::git::filter::Filters;
+use crate::git::stat::FileStat;
 use crate::git::{GitError, Objects, Repo, index};
 use crate::sys::fault;
 use crate::sys::progress::{self, Phase};
@@ -146,9 +147,6 @@ impl Stager<'_> {
     }
 }
 
-/// Blobs above this size in bytes are written piece by piece where nothing changes them on the way.
-const STREAM_ABOVE: u64 = 32 << 20;
-
 struct Content<'a> {
     bytes: Bytes<'a>,
     filtered: bool,
@@ -178,7 +176,7 @@ impl Bytes<'_> {
             Bytes::Whole(bytes) => return file.write_all(bytes),
             Bytes::Large(objects, id) => (objects, id),
         };
-        let found = objects.large_blob(id, STREAM_ABOVE).map_err(std::io::Error::other)?;
+        let found = objects.large_blob(id).map_err(std::io::Error::other)?;
         let mut blob = found.ok_or_else(|| std::io::Error::other(format!("object {id} is not there any more")))?;
         match std::io::copy(&mut blob.content, file)? {
             written if written == blob.size => Ok(()),
@@ -206,7 +204,7 @@ fn content<'b>(
     blob: &'b mut Vec<u8>,
     filtered: &'b mut Vec<u8>,
 ) -> Result<Content<'b>, GitError> {
-    let is_large = !new.is_link() && objects.large_blob(&new.id, STREAM_ABOVE)?.is_some();
+    let is_large = !new.is_link() && objects.large_blob(&new.id)?.is_some();
     if is_large && filters.is_sure_to_leave_alone(path)? {
         return Ok(Content { bytes: Bytes::Large(objects, new.id), filtered: false, mode: None });
     }
@@ -316,8 +314,9 @@ impl<'a> Births<'a> {
     }
 }
 
-/// True if what is left to read of `file`, `size` bytes by its stat, is the content that the id stands for.
-pub(super) fn is_blob_in(mut file: File, size: u64, id: &oid) -> std::io::Result<bool> {
+/// True if `file` holds the content that the id stands for.
+pub(super) fn is_blob_in(mut file: File, id: &oid) -> std::io::Result<bool> {
+    let size = FileStat::of(&fstat(&file)?).size;
     let mut hasher = gix::hash::hasher(id.kind());
     hasher.update(&gix::objs::encode::loose_header(gix::objs::Kind::Blob, size));
     let mut buffer = vec![0; usize::try_from(size).unwrap_or(usize::MAX).clamp(1, 1 << 17)];

@@ -1,16 +1,13 @@
 //! Reading back what was written.
 
-use std::fs::File;
 use std::io;
 
 use gix::bstr::{BString, ByteSlice};
-use rustix::fs::{Mode, OFlags, fstat, openat, readlinkat};
+use rustix::fs::{fstat, readlinkat};
 
 use super::dirs::Top;
-use super::identity::Identity;
 use super::op::Op;
 use super::stage::{is_blob, is_blob_in};
-use crate::git::stat::FileStat;
 use crate::git::{GitError, Repo};
 use crate::sys::progress::{self, Phase};
 
@@ -48,8 +45,6 @@ fn is_as_planned(top: &Top, op: &Op) -> io::Result<bool> {
         let target = readlinkat(&*parent, name, Vec::new())?;
         return Ok(is_blob(target.as_bytes(), content));
     }
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(openat(&*parent, name, flags, Mode::empty())?);
-    let stat = FileStat::of(&fstat(&file)?);
-    Ok(*expected == Identity::of_seen(&stat) && is_blob_in(file, stat.size, content)?)
+    let file = top.open_file(op.path.as_bstr())?;
+    Ok(expected.is(&fstat(&file)?) && is_blob_in(file, content)?)
 }

@@ -20,6 +20,7 @@ use crate::git::facts::nested_head;
 use crate::git::filter::{Cleaned, Filters};
 use crate::git::ignore::Ignore;
 use crate::git::index::join;
+use crate::git::objects::LARGE;
 use crate::git::odb::ObjectWriter;
 use crate::git::path_names::PathNames;
 use crate::git::restore::is_area;
@@ -28,8 +29,6 @@ use crate::git::{GitError, os_path};
 use crate::model::{SkipReason, Skipped};
 use crate::sys::progress;
 
-/// Content above this size in bytes is streamed to its object instead of being held in memory.
-const STREAM_ABOVE: u64 = 32 << 20;
 /// How often a file that changes while it is read is read again.
 const READ_ATTEMPTS: u32 = 3;
 
@@ -335,7 +334,7 @@ impl<'a> Judge<'a> {
         let failed = |source| GitError::io("read", os_path(&task.path), source);
         let file = if kind == RecordKind::Link { Some(file) } else { self.clean(task, file)? };
         let Some(mut file) = file else { return self.writer.add(Kind::Blob, &self.cleaned).map(Some) };
-        if size > STREAM_ABOVE {
+        if size > LARGE {
             return self.writer.add_stream(size, file);
         }
         self.content.clear();
