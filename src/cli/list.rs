@@ -10,9 +10,9 @@ use super::failure::Failure;
 use super::output::{Clock, Ui};
 use super::parse;
 use super::render::format::{Format, Shown};
-use super::render::list::{Layout, Worktrees};
-use super::render::{self, json};
-use crate::model::Kind;
+use super::render::json;
+use super::render::list::{Layout, Table, Worktrees};
+use crate::model::{Checkpoint, Kind};
 use crate::ops::{self, ListRequest};
 use crate::sys;
 
@@ -69,55 +69,60 @@ const PATIENCE_OF_PROGRAMS: Duration = Duration::from_secs(1);
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let format = args.format.as_deref().map(Format::parse).transpose().map_err(Failure::Usage)?;
     let mut context = super::open_to_look(ui)?;
-    let mut checkpoints = ops::list(&context, &args.request()?)?;
-    let patience = match &format {
-        Some(format) if !format.needs_stat() => None,
-        Some(_) => Some(PATIENCE_OF_PROGRAMS),
-        None if ui.wants_json() => Some(PATIENCE_OF_PROGRAMS),
-        None if ui.is_terminal() => Some(PATIENCE),
-        None => Some(PATIENCE_IN_A_PIPE),
-    };
-    if let Some(patience) = patience {
-        ops::add_stats(&mut context, &mut checkpoints, Some(patience));
-    }
-    if ui.wants_json() {
-        ui.json(&json::List::of(&checkpoints))?;
-        return Ok(Exit::Done);
-    }
-    ui.page()?;
-    let clock = Clock::new(sys::now_millis());
+    let request = args.request()?;
     let end: u8 = if args.nul { 0 } else { b'\n' };
-    if let Some(format) = format {
-        let shown = if ui.is_terminal() { Shown::Terminal } else { Shown::Exact };
-        let mut line = Vec::new();
-        for checkpoint in &checkpoints {
-            line.clear();
-            format.write(checkpoint, &clock, shown, &mut line);
-            line.push(end);
-            ui.out().write_all(&line)?;
+    let (clock, terminal) = (Clock::new(sys::now_millis()), ui.is_terminal());
+    if ui.wants_json() || format.is_some() {
+        let mut checkpoints = ops::list(&context, &request)?;
+        if format.as_ref().is_none_or(Format::needs_stat) {
+            ops::add_stats(&mut context, &mut checkpoints, Some(PATIENCE_OF_PROGRAMS));
         }
+        let Some(format) = format else {
+            ui.json(&json::List::of(&checkpoints))?;
+            return Ok(Exit::Done);
+        };
+        ui.page()?;
+        write_formatted(ui, &checkpoints, &format, &clock, end)?;
         return Ok(Exit::Done);
     }
+    let patience = if terminal { PATIENCE } else { PATIENCE_IN_A_PIPE };
     // Looking at the worktree costs more than the list; a program that reads it has `save --exit-code` for that question.
-    let current = if ui.is_terminal() { ops::current(&context, &checkpoints) } else { None };
-    let layout = Layout {
-        styles: ui.styles(),
-        width: ui.is_terminal().then(|| ui.width()),
-        clock: &clock,
-        current: current.as_ref(),
-        worktrees: if args.all_worktrees { Worktrees::All } else { Worktrees::One },
-        end,
-    };
+    let current = if terminal { ops::current(&context) } else { None };
+    let mut table = Table::new(&clock, if args.all_worktrees { Worktrees::All } else { Worktrees::One });
+    let mut checkpoints = Vec::new();
+    if args.stat {
+        checkpoints = ops::list(&context, &request)?;
+        ops::add_stats(&mut context, &mut checkpoints, Some(patience));
+        checkpoints.iter().for_each(|checkpoint| table.add(&checkpoint.into(), current == Some(checkpoint.number)));
+    } else {
+        ops::summarize(&mut context, &request, patience, |line| table.add(line, current == Some(line.number)))?;
+    }
+    let is_empty = table.is_empty();
+    ui.page()?;
     let form = diff::Form { stat: true, ..diff::Form::default() };
     let stat = args.stat.then(|| diff::Printer::new(&form, &context.repo, ui));
-    render::list::write(ui.out(), &checkpoints, &layout, |out, checkpoint| match &stat {
-        Some(stat) => stat.summary_of(&context, checkpoint, out),
+    let layout = Layout { styles: ui.styles(), width: terminal.then(|| ui.width()), end };
+    table.write(ui.out(), &layout, |out, line| match &stat {
+        Some(stat) => stat.summary_of(&context, &checkpoints[line], out),
         None => Ok(()),
     })?;
-    if checkpoints.is_empty() {
+    if is_empty {
         ui.say("no checkpoints");
     }
     Ok(Exit::Done)
+}
+
+/// Writes each of `checkpoints` in a form of the caller's own.
+fn write_formatted(ui: &mut Ui, checkpoints: &[Checkpoint], format: &Format, clock: &Clock, end: u8) -> Result<(), Failure> {
+    let shown = if ui.is_terminal() { Shown::Terminal } else { Shown::Exact };
+    let mut line = Vec::new();
+    for checkpoint in checkpoints {
+        line.clear();
+        format.write(checkpoint, clock, shown, &mut line);
+        line.push(end);
+        ui.out().write_all(&line)?;
+    }
+    Ok(())
 }
 
 impl Args {

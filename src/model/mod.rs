@@ -5,6 +5,7 @@ mod checkpoint;
 mod id;
 mod kind;
 mod selector;
+mod summary;
 pub mod trailers;
 
 pub use blocker::{Blocker, BlockerCode, Override};
@@ -14,6 +15,7 @@ pub use gix::bstr::{BStr, BString, ByteSlice, ByteVec};
 pub use id::{CheckpointId, InvalidId, SessionKey, WorktreeId, validate_name};
 pub use kind::Kind;
 pub use selector::{Selector, SelectorError};
+pub use summary::Summary;
 
 /// Milliseconds since the Unix epoch, UTC: the one form in which times are kept.
 pub type Millis = i64;

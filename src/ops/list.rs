@@ -1,13 +1,15 @@
 //! Listing checkpoints.
 
+use std::time::Duration;
+
 use regex::{Regex, RegexBuilder};
 
 use super::save::holds;
 use super::time::{Edge, parse_time};
-use super::{Context, Error, touches};
+use super::{Context, Error, add_stats, touches};
 use crate::git::diff::Paths;
 use crate::git::snapshot::{self, Keep};
-use crate::model::{Checkpoint, CheckpointId, Kind, SessionKey};
+use crate::model::{Checkpoint, Kind, SessionKey, Summary};
 use crate::store::Filter;
 use crate::sys;
 
@@ -62,15 +64,35 @@ pub fn list(context: &Context, request: &ListRequest) -> Result<Vec<Checkpoint>,
     Ok(found)
 }
 
-/// Which of `checkpoints` the worktree equals now, index and HEAD included: the one made last, if there are several. Looks at
-/// the worktree but writes nothing; a worktree that cannot be looked at equals none.
-pub fn current(context: &Context, checkpoints: &[Checkpoint]) -> Option<CheckpointId> {
+/// Hands a summary of each checkpoint that `request` asks for to `each`. Changes that were not counted yet are counted first,
+/// but for no longer than `patience`.
+pub fn summarize(
+    context: &mut Context,
+    request: &ListRequest,
+    patience: Duration,
+    mut each: impl FnMut(&Summary<'_>),
+) -> Result<(), Error> {
+    // What is counted must be kept, to be read again with the rest.
+    if request.grep.is_some() || !request.paths.is_everything() || !context.store.is_writable() {
+        let mut list = list(context, request)?;
+        add_stats(context, &mut list, Some(patience));
+        list.iter().for_each(|checkpoint| each(&Summary::from(checkpoint)));
+        return Ok(());
+    }
+    let filter = filter(context, request, false)?;
+    let mut uncounted = context.store.list(&Filter { uncounted: true, ..filter.clone() })?;
+    add_stats(context, &mut uncounted, Some(patience));
+    Ok(context.store.summaries(&filter, each)?)
+}
+
+/// The number of the checkpoint that the worktree equals now, index and HEAD included: the one made last, if there are several.
+/// Looks at the worktree but writes nothing; a worktree that cannot be looked at equals none.
+pub fn current(context: &Context) -> Option<u64> {
     let worktree = context.repo.worktree_id();
-    let own = || checkpoints.iter().filter(|c| c.worktree.id == *worktree && c.origin.is_none());
-    own().next()?;
+    context.store.newest(worktree).ok()??;
     let snapshot = snapshot::take_watched(&context.repo, Keep::Memory).ok()?;
-    let equal = own().filter(|checkpoint| holds(checkpoint, &snapshot));
-    equal.max_by_key(|checkpoint| checkpoint.number).map(|checkpoint| checkpoint.id.clone())
+    let same_tree = context.store.by_tree(worktree, &snapshot.tree).ok()?;
+    same_tree.iter().find(|checkpoint| holds(checkpoint, &snapshot)).map(|checkpoint| checkpoint.number)
 }
 
 fn filter(context: &Context, request: &ListRequest, narrowed_later: bool) -> Result<Filter, Error> {
@@ -88,6 +110,7 @@ fn filter(context: &Context, request: &ListRequest, narrowed_later: bool) -> Res
         kinds: request.kinds.clone(),
         since: time(&request.since, "--since", Edge::Start)?,
         until: time(&request.until, "--until", Edge::End)?,
+        uncounted: false,
         limit: if narrowed_later { None } else { request.limit },
         reverse: request.reverse,
     })
@@ -173,13 +196,12 @@ mod tests {
         save(&mut fixture);
         std::fs::write(&file, "two\n").unwrap();
         save(&mut fixture);
-        let all = list(&fixture.context, &ListRequest::default()).unwrap();
-        let current = |fixture: &Fixture| current(&fixture.context, &all);
+        let current = |fixture: &Fixture| current(&fixture.context);
 
-        assert_eq!(current(&fixture), Some(all[0].id.clone()));
+        assert_eq!(current(&fixture), Some(2));
         std::fs::write(&file, "three\n").unwrap();
         assert_eq!(current(&fixture), None);
         std::fs::write(&file, "one\n").unwrap();
-        assert_eq!(current(&fixture), Some(all[1].id.clone()));
+        assert_eq!(current(&fixture), Some(1));
     }
 }

@@ -19,7 +19,7 @@ pub use candidates::{Candidate, candidates, name_candidates, session_candidates}
 pub use context::Context;
 pub use diff::{DiffRequest, add_stats, change_of, diff, stat_of, touches};
 pub use error::Error;
-pub use list::{ListRequest, current, list};
+pub use list::{ListRequest, current, list, summarize};
 pub use name::{Named, delete_name, name};
 pub use select::select;
 pub use show::base_tree;

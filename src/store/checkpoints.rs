@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Params, params, params_from_iter};
 use super::open::INDEXED;
 use super::row::{self, COLUMNS, INSERT, signed, unsigned};
 use super::{Filter, Store, StoreError};
-use crate::model::{Checkpoint, CheckpointId, Kind, Millis, SessionKey, Stat, WorktreeId};
+use crate::model::{Checkpoint, CheckpointId, Kind, Millis, ObjectId, SessionKey, Stat, WorktreeId};
 
 /// A prefix that matches more than this many checkpoints is as ambiguous as it gets.
 const MOST_MATCHES: u32 = 50;
@@ -112,6 +112,12 @@ impl Store {
         words.map_err(|e| self.error("read", e))
     }
 
+    /// The checkpoints made in `worktree` whose snapshot is this tree, newest first.
+    pub fn by_tree(&self, worktree: &WorktreeId, tree: &ObjectId) -> Result<Vec<Checkpoint>, StoreError> {
+        let tail = "worktree = ?1 AND origin IS NULL AND tree = ?2 ORDER BY number DESC";
+        self.select(tail, params![worktree.as_str(), tree.as_slice()])
+    }
+
     /// The checkpoint with this id.
     pub fn by_id(&self, id: &CheckpointId) -> Result<Option<Checkpoint>, StoreError> {
         self.find("id = ?1", [id.as_str()])
@@ -160,11 +166,7 @@ impl Store {
     /// The checkpoints that pass `filter`, in its order.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Checkpoint>, StoreError> {
         let (clauses, values) = filter.clauses();
-        let mut list = self.rows(&clauses, params_from_iter(values))?;
-        if filter.reverse {
-            list.reverse();
-        }
-        Ok(list)
+        self.rows(&clauses, params_from_iter(values))
     }
 
     /// How many checkpoints there are, in all worktrees.
@@ -232,7 +234,7 @@ impl Store {
         Ok(usize::try_from(newest.unwrap_or(0).min(MOST)).unwrap_or(0))
     }
 
-    fn all_names(&self) -> rusqlite::Result<HashMap<u64, Vec<String>>> {
+    pub(super) fn all_names(&self) -> rusqlite::Result<HashMap<u64, Vec<String>>> {
         let mut names: HashMap<u64, Vec<String>> = HashMap::new();
         let mut statement = self.db.prepare_cached("SELECT checkpoint, name FROM names ORDER BY name")?;
         let mut rows = statement.query([])?;

@@ -18,6 +18,8 @@ pub struct Filter {
     pub since: Option<Millis>,
     /// Only those made at or before this time.
     pub until: Option<Millis>,
+    /// Only those whose change has not been counted yet.
+    pub uncounted: bool,
     /// At most this many, the newest.
     pub limit: Option<u64>,
     /// Oldest first.
@@ -50,8 +52,16 @@ impl Filter {
             conditions.push("created_at <= ?".to_owned());
             values.push(until.into());
         }
+        if self.uncounted {
+            conditions.push("files IS NULL".to_owned());
+        }
         let limit = self.limit.map_or(-1, signed);
         values.push(limit.into());
-        (format!("WHERE {} ORDER BY number DESC LIMIT ?", conditions.join(" AND ")), values)
+        let newest_first = format!("WHERE {} ORDER BY number DESC LIMIT ?", conditions.join(" AND "));
+        if self.reverse {
+            // The newest ones are wanted, whatever the order they come in.
+            return (format!("WHERE number IN (SELECT number FROM checkpoints {newest_first}) ORDER BY number"), values);
+        }
+        (newest_first, values)
     }
 }

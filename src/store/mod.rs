@@ -13,6 +13,7 @@ mod packs;
 mod restores;
 mod row;
 mod schema;
+mod summaries;
 
 pub use error::StoreError;
 pub use filter::Filter;

@@ -88,7 +88,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
             path: row.get_ref(18)?.as_blob()?.into(),
         },
         origin: row.get(19)?,
-        skipped: document(row, 20, "skipped", skipped_values)?,
+        skipped: skipped(row, 20)?,
         intent_to_add: document(row, 21, "intent_to_add", |value| value.as_array()?.iter().map(path_value).collect())?,
         meta: document(row, 22, "meta", |value| {
             value.as_object()?.iter().map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
@@ -98,7 +98,12 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
     })
 }
 
-fn word<T>(row: &Row<'_>, at: usize, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+/// Reads the manifest.
+pub(super) fn skipped(row: &Row<'_>, at: usize) -> rusqlite::Result<Vec<Skipped>> {
+    document(row, at, "skipped", skipped_values)
+}
+
+pub(super) fn word<T>(row: &Row<'_>, at: usize, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> rusqlite::Result<T> {
     let text = row.get_ref(at)?.as_str()?;
     parse(text).ok_or_else(|| bad(at, column, text.to_owned()))
 }

@@ -62,10 +62,11 @@ pub(super) const MIGRATIONS: &[&str] = &[
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;",
     "CREATE TABLE packs (name TEXT PRIMARY KEY, tier INTEGER NOT NULL) STRICT;
     CREATE INDEX packs_of_tier ON packs (tier);",
+    "CREATE INDEX checkpoints_uncounted ON checkpoints (number) WHERE files IS NULL;",
 ];
 
 /// The version that this program writes.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 #[cfg(test)]
 mod tests {

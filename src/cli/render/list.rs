@@ -1,24 +1,17 @@
 //! The table of `list`.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use crate::cli::output::{Clock, Style, Styles, display_width, plural, sanitize, truncate};
-use crate::model::{Checkpoint, CheckpointId, Kind};
+use crate::model::{Kind, Stat, Summary};
 
 /// How the table is to look.
-pub struct Layout<'a> {
+pub struct Layout {
     /// The looks of what it holds.
     pub styles: Styles,
     /// The columns of the terminal; none where lines may be of any length.
     pub width: Option<usize>,
-    /// The present time, for ages.
-    pub clock: &'a Clock,
-    /// The checkpoint that equals the present state of the worktree.
-    pub current: Option<&'a CheckpointId>,
-    /// Whether each line names the worktree.
-    pub worktrees: Worktrees,
     /// What ends a line: a line break or NUL.
     pub end: u8,
 }
@@ -38,14 +31,28 @@ const SHORTEST_LABEL: usize = 24;
 /// Space between columns.
 const GAP: usize = 2;
 
-/// One column but the last. The cells stand one after the other in one text: a long list has many.
+/// A look, of those that the terminal has.
+type StyleOf = fn(&Styles) -> Style;
+
+/// Lines that are written once all of them are known, because only then the columns have their widths. What they hold stands one
+/// after the other in a few long texts: a long list has many lines.
+pub struct Table<'a> {
+    clock: &'a Clock,
+    worktrees: Worktrees,
+    columns: Vec<Column>,
+    labels: Labels,
+    /// The line of the checkpoint that equals the present state.
+    current: Option<usize>,
+}
+
+/// One column but the last.
 struct Column {
     text: String,
     /// Where each cell ends in the text, and how many columns of the terminal it takes.
     cells: Vec<(usize, usize)>,
     width: usize,
     content: Content,
-    style: fn(&Styles) -> Style,
+    style: StyleOf,
 }
 
 /// What a column holds, as far as its place depends on it.
@@ -59,27 +66,128 @@ enum Content {
     Lines,
 }
 
-impl Column {
-    fn new(
-        checkpoints: &[Checkpoint],
-        content: Content,
-        style: fn(&Styles) -> Style,
-        mut cell: impl FnMut(&mut String, &Checkpoint),
-    ) -> Column {
-        let mut column = Column { text: String::new(), cells: Vec::with_capacity(checkpoints.len()), width: 0, content, style };
-        for checkpoint in checkpoints {
-            let start = column.text.len();
-            cell(&mut column.text, checkpoint);
-            let width = display_width(&column.text[start..]);
-            column.cells.push((column.text.len(), width));
-            column.width = column.width.max(width);
-        }
-        column
+/// The last column: names, subject and remarks.
+#[derive(Default)]
+struct Labels {
+    text: String,
+    /// The look of each part, and where it ends in the text.
+    parts: Vec<(StyleOf, usize)>,
+    /// Where each line ends among the parts.
+    lines: Vec<usize>,
+}
+
+impl<'a> Table<'a> {
+    /// A table without lines. `clock` has the present time, for ages.
+    pub fn new(clock: &'a Clock, worktrees: Worktrees) -> Table<'a> {
+        let columns: [(Content, StyleOf); 8] = [
+            (Content::Count, |s| s.id),
+            (Content::Text, |s| s.dim),
+            (Content::Text, |s| s.path),
+            (Content::Text, |s| s.path),
+            (Content::Count, |s| s.path),
+            (Content::Lines, |s| s.added),
+            (Content::Lines, |s| s.removed),
+            (Content::Text, |s| s.dim),
+        ];
+        let column = |(content, style)| Column { text: String::new(), cells: Vec::new(), width: 0, content, style };
+        Table { clock, worktrees, columns: columns.map(column).into(), labels: Labels::default(), current: None }
     }
 
-    fn write(&self, out: &mut dyn Write, at: usize, style: Style) -> io::Result<()> {
-        let start = if at == 0 { 0 } else { self.cells[at - 1].0 };
-        let (end, width) = self.cells[at];
+    /// Adds a line. One of them may be of the checkpoint that equals the present state of the worktree.
+    pub fn add(&mut self, c: &Summary<'_>, is_current: bool) {
+        if is_current {
+            self.current = Some(self.labels.lines.len());
+        }
+        let changed = |sign, count: fn(&Stat) -> u64| Counted(sign, c.stat.as_ref().map_or(0, count));
+        let [number, when, kind, stage, files, added, removed, worktree] = self.columns.as_mut_slice() else { return };
+        number.add(|text| write!(text, "{}", c.number));
+        when.add(|text| text.write_str(&self.clock.when(c.created_at)));
+        kind.add(|text| text.write_str(c.kind.as_str()));
+        stage.add(|text| text.write_str(&stage_of(c)));
+        files.add(|text| c.stat.map_or(Ok(()), |stat| text.write_str(&plural(stat.files, "file"))));
+        added.add(|text| changed('+', |stat| stat.insertions).write(text));
+        removed.add(|text| changed('-', |stat| stat.deletions).write(text));
+        worktree.add(|text| match self.worktrees {
+            Worktrees::One => Ok(()),
+            Worktrees::All => text.write_str(&sanitize(c.worktree)),
+        });
+        self.labels.add(c);
+    }
+
+    /// True if it has no line.
+    pub fn is_empty(&self) -> bool {
+        self.labels.lines.is_empty()
+    }
+
+    /// Writes the lines and, after each, what `more` adds for it.
+    pub fn write(
+        mut self,
+        out: &mut dyn Write,
+        layout: &Layout,
+        mut more: impl FnMut(&mut dyn Write, usize) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let room = self.fit(layout.width);
+        let styles = &layout.styles;
+        for line in 0..self.labels.lines.len() {
+            let is_current = self.current == Some(line);
+            if is_current {
+                write!(out, "{} ", styles.current.paint('*'))?;
+            } else {
+                out.write_all(b"  ")?;
+            }
+            for (place, column) in self.columns.iter().enumerate() {
+                let style = if is_current && place == 0 { styles.current } else { (column.style)(styles) };
+                column.write(out, line, style)?;
+            }
+            self.labels.write(out, line, styles, room)?;
+            out.write_all(&[layout.end])?;
+            more(out, line)?;
+        }
+        Ok(())
+    }
+
+    /// Drops the columns that are empty in every line, and those that there is no room for. Returns how wide a label may be.
+    fn fit(&mut self, width: Option<usize>) -> Option<usize> {
+        let columns = &mut self.columns;
+        columns.retain(|column| column.width > 0);
+        let room = |columns: &[Column]| {
+            let taken = 2 + columns.iter().map(|column| column.width + GAP).sum::<usize>();
+            width.map(|width| width.saturating_sub(taken))
+        };
+        // The number and the label stay; of the rest the rightmost goes first.
+        while columns.len() > 1 && room(columns).is_some_and(|room| room < SHORTEST_LABEL) {
+            // Added lines without the removed ones would mislead.
+            let is_half = |column: &Column| matches!(column.content, Content::Lines);
+            if columns.pop().as_ref().is_some_and(is_half) && columns.last().is_some_and(is_half) {
+                columns.pop();
+            }
+        }
+        room(columns)
+    }
+}
+
+/// A count with its sign; nothing if it is none.
+struct Counted(char, u64);
+
+impl Counted {
+    fn write(&self, text: &mut String) -> fmt::Result {
+        if self.1 > 0 { write!(text, "{}{}", self.0, self.1) } else { Ok(()) }
+    }
+}
+
+impl Column {
+    fn add(&mut self, cell: impl FnOnce(&mut String) -> fmt::Result) {
+        let start = self.text.len();
+        // Writing into a string cannot fail.
+        cell(&mut self.text).unwrap_or_default();
+        let width = display_width(&self.text[start..]);
+        self.cells.push((self.text.len(), width));
+        self.width = self.width.max(width);
+    }
+
+    fn write(&self, out: &mut dyn Write, line: usize, style: Style) -> io::Result<()> {
+        let start = if line == 0 { 0 } else { self.cells[line - 1].0 };
+        let (end, width) = self.cells[line];
         let cell = &self.text[start..end];
         let blank = self.width.saturating_sub(width);
         let (before, after) = match self.content {
@@ -94,6 +202,51 @@ impl Column {
     }
 }
 
+impl Labels {
+    fn add(&mut self, c: &Summary<'_>) {
+        if !c.names.is_empty() {
+            self.part(|s| s.header, format_args!("({})", sanitize(&c.names.join(", "))));
+        }
+        self.part(|s| s.path, format_args!("{}", sanitize(c.subject)));
+        if c.skipped > 0 {
+            self.part(|s| s.warning, format_args!("[{} skipped]", c.skipped));
+        }
+        // An origin is a machine's name and something that makes it unique.
+        if let Some(origin) = c.origin.and_then(|origin| origin.split(' ').next()) {
+            self.part(|s| s.dim, format_args!("[from {}]", sanitize(origin)));
+        }
+        self.lines.push(self.parts.len());
+    }
+
+    fn part(&mut self, style: StyleOf, text: fmt::Arguments<'_>) {
+        let start = self.text.len();
+        // Writing into a string cannot fail.
+        self.text.write_fmt(text).unwrap_or_default();
+        if self.text.len() > start {
+            self.parts.push((style, self.text.len()));
+        }
+    }
+
+    /// Writes what of a line's label has room.
+    fn write(&self, out: &mut dyn Write, line: usize, styles: &Styles, room: Option<usize>) -> io::Result<()> {
+        let first = if line == 0 { 0 } else { self.lines[line - 1] };
+        let mut start = if first == 0 { 0 } else { self.parts[first - 1].1 };
+        let mut left = room.unwrap_or(usize::MAX);
+        for (at, (style, end)) in self.parts[first..self.lines[line]].iter().enumerate() {
+            let space = usize::from(at > 0);
+            if left <= space {
+                break;
+            }
+            let text = truncate(&self.text[start..*end], left - space);
+            left -= space + display_width(&text);
+            spaces(out, space)?;
+            style(styles).write(out, text.as_bytes())?;
+            start = *end;
+        }
+        Ok(())
+    }
+}
+
 fn spaces(out: &mut dyn Write, count: usize) -> io::Result<()> {
     const SPACES: &[u8] = &[b' '; 64];
     let mut left = count;
@@ -105,114 +258,15 @@ fn spaces(out: &mut dyn Write, count: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a line for each of `checkpoints` and, after it, what `more` adds for it.
-pub fn write(
-    out: &mut dyn Write,
-    checkpoints: &[Checkpoint],
-    layout: &Layout<'_>,
-    mut more: impl FnMut(&mut dyn Write, &Checkpoint) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut columns = columns(checkpoints, layout);
-    let room = |columns: &[Column]| {
-        let taken = 2 + columns.iter().map(|column| column.width + GAP).sum::<usize>();
-        layout.width.map(|width| width.saturating_sub(taken))
-    };
-    // The number and the label stay; of the rest the rightmost goes first.
-    while columns.len() > 1 && room(&columns).is_some_and(|room| room < SHORTEST_LABEL) {
-        // Added lines without the removed ones would mislead.
-        let is_half = |column: &Column| matches!(column.content, Content::Lines);
-        if columns.pop().as_ref().is_some_and(is_half) && columns.last().is_some_and(is_half) {
-            columns.pop();
-        }
-    }
-    let room = room(&columns);
-    for (at, checkpoint) in checkpoints.iter().enumerate() {
-        let is_current = layout.current == Some(&checkpoint.id);
-        if is_current {
-            write!(out, "{} ", layout.styles.current.paint('*'))?;
-        } else {
-            out.write_all(b"  ")?;
-        }
-        for (place, column) in columns.iter().enumerate() {
-            let style = if is_current && place == 0 { layout.styles.current } else { (column.style)(&layout.styles) };
-            column.write(out, at, style)?;
-        }
-        label(out, checkpoint, &layout.styles, room)?;
-        out.write_all(&[layout.end])?;
-        more(out, checkpoint)?;
-    }
-    Ok(())
-}
-
-/// The columns from left to right, without those that are empty in every line.
-fn columns(checkpoints: &[Checkpoint], layout: &Layout<'_>) -> Vec<Column> {
-    let column = |content, style: fn(&Styles) -> Style, cell: &mut dyn FnMut(&mut String, &Checkpoint)| {
-        Column::new(checkpoints, content, style, cell)
-    };
-    // Writing into a string cannot fail.
-    let add = |text: &mut String, part: std::fmt::Arguments<'_>| text.write_fmt(part).unwrap_or_default();
-    let count = |text: &mut String, sign: char, count: Option<u64>| {
-        if let Some(count) = count.filter(|count| *count > 0) {
-            add(text, format_args!("{sign}{count}"));
-        }
-    };
-    let columns = [
-        column(Content::Count, |s| s.id, &mut |text, c| add(text, format_args!("{}", c.number))),
-        column(Content::Text, |s| s.dim, &mut |text, c| text.push_str(&layout.clock.when(c.created_at))),
-        column(Content::Text, |s| s.path, &mut |text, c| text.push_str(c.kind.as_str())),
-        column(Content::Text, |s| s.path, &mut |text, c| text.push_str(&stage(c))),
-        column(Content::Count, |s| s.path, &mut |text, c| {
-            if let Some(stat) = c.stat {
-                text.push_str(&plural(stat.files, "file"));
-            }
-        }),
-        column(Content::Lines, |s| s.added, &mut |text, c| count(text, '+', c.stat.map(|stat| stat.insertions))),
-        column(Content::Lines, |s| s.removed, &mut |text, c| count(text, '-', c.stat.map(|stat| stat.deletions))),
-        column(Content::Text, |s| s.dim, &mut |text, c| match layout.worktrees {
-            Worktrees::One => {}
-            Worktrees::All => text.push_str(&sanitize(c.worktree.id.as_str())),
-        }),
-    ];
-    columns.into_iter().filter(|column| column.width > 0).collect()
-}
-
 /// The step or turn that a checkpoint belongs to.
-fn stage(c: &Checkpoint) -> String {
-    let turn = c.turn.map(|turn| format!("#{turn}"));
-    let step = c.step.as_deref().map(|step| truncate(&sanitize(step), 20).into_owned());
+fn stage_of(c: &Summary<'_>) -> String {
+    let turn = || c.turn.map(|turn| format!("#{turn}"));
+    let step = || c.step.map(|step| truncate(&sanitize(step), 20).into_owned());
     match c.kind {
-        Kind::Turn | Kind::TurnStart => turn.or(step),
-        Kind::Manual | Kind::Baseline | Kind::Step | Kind::PreRestore => step.or(turn),
+        Kind::Turn | Kind::TurnStart => turn().or_else(step),
+        Kind::Manual | Kind::Baseline | Kind::Step | Kind::PreRestore => step().or_else(turn),
     }
     .unwrap_or_default()
-}
-
-/// Names, subject and remarks, in `room` columns.
-fn label(out: &mut dyn Write, c: &Checkpoint, styles: &Styles, room: Option<usize>) -> io::Result<()> {
-    let mut parts: Vec<(Style, Cow<'_, str>)> = Vec::with_capacity(4);
-    if !c.names.is_empty() {
-        parts.push((styles.header, format!("({})", sanitize(&c.names.join(", "))).into()));
-    }
-    parts.push((styles.path, sanitize(&c.subject)));
-    if !c.is_complete() {
-        parts.push((styles.warning, format!("[{} skipped]", c.skipped.len()).into()));
-    }
-    // An origin is a machine's name and something that makes it unique.
-    if let Some(origin) = c.origin.as_deref().and_then(|origin| origin.split(' ').next()) {
-        parts.push((styles.dim, format!("[from {}]", sanitize(origin)).into()));
-    }
-    let mut left = room.unwrap_or(usize::MAX);
-    for (at, (style, text)) in parts.iter().filter(|(_, text)| !text.is_empty()).enumerate() {
-        let space = usize::from(at > 0);
-        if left <= space {
-            break;
-        }
-        let text = truncate(text, left - space);
-        left -= space + display_width(&text);
-        spaces(out, space)?;
-        style.write(out, text.as_bytes())?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -220,7 +274,7 @@ mod tests {
     use snapbox::IntoData;
 
     use super::*;
-    use crate::model::{SkipReason, Skipped, Stat, WorktreeId, WorktreeRef};
+    use crate::model::{Checkpoint, SkipReason, Skipped, WorktreeId, WorktreeRef};
     use crate::store::testing::sample;
 
     fn filled() -> Vec<Checkpoint> {
@@ -250,9 +304,11 @@ mod tests {
 
     fn table(width: Option<usize>, worktrees: Worktrees, styles: Styles) -> String {
         let list = filled();
-        let layout = Layout { styles, width, clock: &Clock::utc(60_000), current: Some(&list[0].id), worktrees, end: b'\n' };
+        let clock = Clock::utc(60_000);
+        let mut table = Table::new(&clock, worktrees);
+        list.iter().for_each(|checkpoint| table.add(&checkpoint.into(), checkpoint.number == list[0].number));
         let mut out = Vec::new();
-        write(&mut out, &list, &layout, |_, _| Ok(())).unwrap();
+        table.write(&mut out, &Layout { styles, width, end: b'\n' }, |_, _| Ok(())).unwrap();
         String::from_utf8(out).unwrap()
     }
 
