@@ -22,6 +22,7 @@ mod walk;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -266,8 +267,9 @@ fn read_cache(repo: &Repo) -> Option<StatCache> {
     if !repo.config().stat_cache {
         return None;
     }
-    let bytes = std::fs::read(cache_path(repo)).ok()?;
-    StatCache::from_bytes(bytes, repo.hash_kind())
+    let mut file = File::open(cache_path(repo)).ok()?;
+    let len = file.metadata().ok()?.len();
+    StatCache::read(&mut file, len, repo.hash_kind())
 }
 
 /// The cache with its header, if what it depends on is as it was: the rules outside the worktree, and the checkpoint that keeps
@@ -348,7 +350,7 @@ impl Snapshot {
         self.cache.set_header(&header);
         let path = cache_path(repo);
         let temp = path.with_extension(format!("tmp{}", std::process::id()));
-        let written = std::fs::write(&temp, self.cache.bytes());
+        let written = File::create(&temp).and_then(|mut file| self.cache.write(&mut file));
         // Some file systems flush a file at once that is renamed over another; this one is not worth waiting for.
         let _ = std::fs::remove_file(&path);
         let written = written.and_then(|()| std::fs::rename(&temp, &path));

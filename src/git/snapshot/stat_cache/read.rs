@@ -1,6 +1,7 @@
 //! A cache as it lies on disk, read in place.
 
 use std::cmp::Ordering;
+use std::io::{Read, Write};
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::hash::Kind as HashKind;
@@ -11,35 +12,52 @@ use crate::git::index::IndexSignature;
 use crate::git::stat::FileStat;
 use crate::sys::Moment;
 
-/// A cache in memory, as it lies on disk.
+/// A cache in memory, as it lies on disk: its parts follow each other there.
 pub(in crate::git::snapshot) struct StatCache {
-    pub(super) bytes: Vec<u8>,
     pub(super) hash: HashKind,
-    pub(super) dirs: usize,
-    pub(super) files: usize,
-    pub(super) names_at: usize,
+    /// [`HEADER_LEN`] bytes.
+    pub(super) header: Vec<u8>,
+    pub(super) dirs: Vec<u8>,
+    pub(super) files: Vec<u8>,
+    pub(super) names: Vec<u8>,
+    /// The paths that are intent-to-add, each with a NUL.
+    pub(super) tail: Vec<u8>,
 }
 
 impl StatCache {
-    /// Takes over the bytes of a cache file, if they are one for objects named by `hash` and whole.
-    pub(in crate::git::snapshot) fn from_bytes(bytes: Vec<u8>, hash: HashKind) -> Option<StatCache> {
-        if bytes.len() < HEADER_LEN || &bytes[..8] != MAGIC || bytes[8] as usize != hash.len_in_bytes() {
+    /// Reads a cache of `len` bytes, if it is one for objects named by `hash` and whole.
+    pub(in crate::git::snapshot) fn read(from: &mut impl Read, len: u64, hash: HashKind) -> Option<StatCache> {
+        let mut part = |len: usize| {
+            let mut bytes = vec![0; len];
+            from.read_exact(&mut bytes).ok().map(|()| bytes)
+        };
+        let header = part(HEADER_LEN)?;
+        if &header[..8] != MAGIC || header[8] as usize != hash.len_in_bytes() {
             return None;
         }
-        let (dirs, files, names) = (u32_at(&bytes, 12) as usize, u32_at(&bytes, 16) as usize, u32_at(&bytes, 20) as usize);
-        let names_at = HEADER_LEN + dirs * DIR_LEN + files * (FILE_FIXED_LEN + hash.len_in_bytes());
-        if dirs == 0 || names_at + names + u32_at(&bytes, 28) as usize != bytes.len() {
+        let count = |at: usize| u32_at(&header, at) as usize;
+        let parts = [count(12) * DIR_LEN, count(16) * (FILE_FIXED_LEN + hash.len_in_bytes()), count(20), count(28)];
+        if parts[0] == 0 || (HEADER_LEN + parts.iter().sum::<usize>()) as u64 != len {
             return None;
         }
+        let (dirs, files, names, tail) = (part(parts[0])?, part(parts[1])?, part(parts[2])?, part(parts[3])?);
+        let cache = StatCache { hash, header, dirs, files, names, tail };
         // Nothing else is checked where it is read: places that point outside would be a panic, another id a wrong tree.
-        if checksum(&bytes) != u32_at(&bytes, 24) {
-            return None;
-        }
-        Some(StatCache { bytes, hash, dirs, files, names_at })
+        (cache.checksum() == u32_at(&cache.header, 24)).then_some(cache)
     }
 
-    pub(in crate::git::snapshot) fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// Writes the cache as [`StatCache::read`] wants it.
+    pub(in crate::git::snapshot) fn write(&self, to: &mut impl Write) -> std::io::Result<()> {
+        [&self.header, &self.dirs, &self.files, &self.names, &self.tail].into_iter().try_for_each(|part| to.write_all(part))
+    }
+
+    /// CRC-32 of all but the place where it stands.
+    pub(super) fn checksum(&self) -> u32 {
+        let mut crc = libdeflater::Crc::new();
+        crc.update(&self.header[..24]);
+        crc.update(&self.header[28..]);
+        [&self.dirs, &self.files, &self.names, &self.tail].into_iter().for_each(|part| crc.update(part));
+        crc.sum()
     }
 
     pub(in crate::git::snapshot) fn hash(&self) -> HashKind {
@@ -48,12 +66,12 @@ impl StatCache {
 
     /// True if the index may have rule files (`.gitignore`, `.gitattributes`) that are not on disk, so that it must be asked.
     pub(in crate::git::snapshot) fn index_has_rules(&self) -> bool {
-        self.bytes[9] & INDEX_RULES != 0
+        self.header[9] & INDEX_RULES != 0
     }
 
     /// Reads the header.
     pub(in crate::git::snapshot) fn header(&self) -> Option<Header> {
-        let b = &self.bytes;
+        let b = &self.header;
         let id = |at: usize| ObjectId::from_bytes_or_panic(&b[at..at + self.hash.len_in_bytes()]);
         let stat = |at: usize| FileStat {
             ino: u64_at(b, at),
@@ -65,7 +83,6 @@ impl StatCache {
         let mut rules = [0; 32];
         rules.copy_from_slice(&b[80..112]);
         let text = |at: usize| b.get(at + 1..at + 1 + b[at] as usize)?.to_str().ok().map(str::to_owned);
-        let tail = &b[self.names_at + u32_at(b, 20) as usize..];
         Some(Header {
             taken: Moment { boot: u64_at(b, 32), wall_ns: i64_at(b, 40), up_ns: i64_at(b, 496) },
             index: IndexSignature { stat: stat(48), trailer: id(208) },
@@ -75,26 +92,26 @@ impl StatCache {
             anchor: id(176),
             anchor_ref: text(240)?,
             monitor: text(512)?,
-            intent_to_add: tail.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(BString::from).collect(),
+            intent_to_add: self.tail.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(BString::from).collect(),
         })
     }
 
     pub(in crate::git::snapshot) fn dir_count(&self) -> u32 {
-        self.dirs as u32
+        (self.dirs.len() / DIR_LEN) as u32
     }
 
     pub(in crate::git::snapshot) fn file_count(&self) -> u32 {
-        self.files as u32
+        (self.files.len() / self.file_len()) as u32
     }
 
     pub(in crate::git::snapshot) fn dir(&self, index: u32) -> DirRef<'_> {
-        debug_assert!((index as usize) < self.dirs);
-        DirRef { cache: self, at: HEADER_LEN + index as usize * DIR_LEN, index }
+        debug_assert!(index < self.dir_count());
+        DirRef { cache: self, at: index as usize * DIR_LEN, index }
     }
 
     /// The directory at `path`, if it is known.
     pub(in crate::git::snapshot) fn find_dir(&self, path: &BStr) -> Option<u32> {
-        let (mut low, mut high) = (0u32, self.dirs as u32);
+        let (mut low, mut high) = (0u32, self.dir_count());
         while low < high {
             let middle = low + (high - low) / 2;
             match compare_paths(self.dir(middle).path(), path) {
@@ -108,10 +125,6 @@ impl StatCache {
 
     pub(super) fn file_len(&self) -> usize {
         FILE_FIXED_LEN + self.hash.len_in_bytes()
-    }
-
-    pub(super) fn files_at(&self) -> usize {
-        HEADER_LEN + self.dirs * DIR_LEN
     }
 }
 
@@ -131,7 +144,7 @@ pub(in crate::git::snapshot) struct DirRef<'a> {
 
 impl<'a> DirRef<'a> {
     pub(super) fn u32(&self, offset: usize) -> u32 {
-        u32_at(&self.cache.bytes, self.at + offset)
+        u32_at(&self.cache.dirs, self.at + offset)
     }
 
     /// The cache that it is in.
@@ -141,8 +154,8 @@ impl<'a> DirRef<'a> {
 
     /// Path from the top of the worktree; empty for the top itself.
     pub(in crate::git::snapshot) fn path(&self) -> &'a BStr {
-        let start = self.cache.names_at + self.u32(0) as usize;
-        self.cache.bytes[start..start + self.u32(4) as usize].as_bstr()
+        let start = self.u32(0) as usize;
+        self.cache.names[start..start + self.u32(4) as usize].as_bstr()
     }
 
     /// The last component of the path.
@@ -171,21 +184,21 @@ impl<'a> DirRef<'a> {
     }
 
     pub(in crate::git::snapshot) fn stat(&self) -> DirStat {
-        let b = &self.cache.bytes;
+        let b = &self.cache.dirs;
         DirStat { ino: u64_at(b, self.at + 32), mtime_ns: i64_at(b, self.at + 40), ctime_ns: i64_at(b, self.at + 48) }
     }
 
     /// The tree of this directory; none if it is not known. The empty tree if nothing in it is captured.
     pub(in crate::git::snapshot) fn tree(&self) -> Option<ObjectId> {
-        let id = self.cache.bytes[self.at + 56..].get(..self.cache.hash.len_in_bytes())?;
+        let id = self.cache.dirs[self.at + 56..].get(..self.cache.hash.len_in_bytes())?;
         let id = ObjectId::from_bytes_or_panic(id);
         (!id.is_null()).then_some(id)
     }
 
     /// The `index`th file by name.
     pub(in crate::git::snapshot) fn file(&self, index: u32) -> FileRef<'a> {
-        let at = self.cache.files_at() + (self.u32(12) + index) as usize * self.cache.file_len();
-        FileRef { cache: self.cache, at, names: self.cache.names_at + self.u32(20) as usize }
+        let at = (self.u32(12) + index) as usize * self.cache.file_len();
+        FileRef { cache: self.cache, at, names: self.u32(20) as usize }
     }
 
     pub(in crate::git::snapshot) fn files(self) -> impl Iterator<Item = FileRef<'a>> {
@@ -218,25 +231,25 @@ pub(in crate::git::snapshot) struct FileRef<'a> {
 impl<'a> FileRef<'a> {
     /// Its number among the files of all directories.
     pub(in crate::git::snapshot) fn number(&self) -> u32 {
-        ((self.at - self.cache.files_at()) / self.cache.file_len()) as u32
+        (self.at / self.cache.file_len()) as u32
     }
 
     pub(in crate::git::snapshot) fn name(&self) -> &'a BStr {
-        let b = &self.cache.bytes;
+        let b = &self.cache.files;
         let start = self.names + u32_at(b, self.at) as usize;
-        b[start..start + u16_at(b, self.at + 4) as usize].as_bstr()
+        self.cache.names[start..start + u16_at(b, self.at + 4) as usize].as_bstr()
     }
 
     pub(in crate::git::snapshot) fn kind(&self) -> RecordKind {
-        RecordKind::ALL.get(self.cache.bytes[self.at + 6] as usize).copied().unwrap_or(RecordKind::Uncaptured)
+        RecordKind::ALL.get(self.cache.files[self.at + 6] as usize).copied().unwrap_or(RecordKind::Uncaptured)
     }
 
     pub(in crate::git::snapshot) fn flags(&self) -> u8 {
-        self.cache.bytes[self.at + 7]
+        self.cache.files[self.at + 7]
     }
 
     pub(in crate::git::snapshot) fn stat(&self) -> FileStat {
-        let b = &self.cache.bytes;
+        let b = &self.cache.files;
         FileStat {
             ino: u64_at(b, self.at + 8),
             size: u64_at(b, self.at + 16),
@@ -248,7 +261,7 @@ impl<'a> FileRef<'a> {
 
     pub(in crate::git::snapshot) fn id(&self) -> &'a oid {
         let start = self.at + FILE_FIXED_LEN;
-        oid::from_bytes_unchecked(&self.cache.bytes[start..start + self.cache.hash.len_in_bytes()])
+        oid::from_bytes_unchecked(&self.cache.files[start..start + self.cache.hash.len_in_bytes()])
     }
 
     pub(in crate::git::snapshot) fn to_record(self) -> Record {
@@ -260,14 +273,6 @@ impl<'a> FileRef<'a> {
             id: self.id().to_owned(),
         }
     }
-}
-
-/// CRC-32 of all but the place where it stands.
-pub(super) fn checksum(bytes: &[u8]) -> u32 {
-    let mut crc = libdeflater::Crc::new();
-    crc.update(&bytes[..24]);
-    crc.update(&bytes[28..]);
-    crc.sum()
 }
 
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {

@@ -4,7 +4,7 @@ use gix::bstr::BStr;
 use gix::hash::Kind as HashKind;
 use gix::{ObjectId, oid};
 
-use super::read::{DirRef, StatCache, checksum, u32_at};
+use super::read::{DirRef, StatCache, u32_at};
 use super::{DIR_LEN, DirStat, HEADER_LEN, Header, INDEX_RULES, KEEP_IF_ABSENT, MAGIC, RecordKind, UNMERGED};
 use crate::git::fsmonitor::LONGEST_TOKEN;
 use crate::git::stat::FileStat;
@@ -22,14 +22,13 @@ pub(in crate::git::snapshot) struct StatCacheWriter {
 
 impl StatCacheWriter {
     pub(in crate::git::snapshot) fn new(hash: HashKind, like: Option<&StatCache>) -> Self {
-        let room = like.map_or(0, |cache| cache.bytes.len() + cache.bytes.len() / 16);
-        let (dirs, files) = like.map_or((0, 0), |cache| (cache.dirs * DIR_LEN, cache.files * cache.file_len()));
+        let (dirs, files, names) = like.map_or((0, 0, 0), |cache| (cache.dirs.len(), cache.files.len(), cache.names.len()));
         StatCacheWriter {
             hash,
             dirs: Vec::with_capacity(dirs + 4096),
             files: Vec::with_capacity(files + 4096),
             file_count: 0,
-            names: Vec::with_capacity(room.saturating_sub(dirs + files)),
+            names: Vec::with_capacity(names + 4096),
             current: 0,
             index_rules: false,
         }
@@ -91,12 +90,12 @@ impl StatCacheWriter {
         if count == 0 {
             return;
         }
-        let start = cache.files_at() + first * cache.file_len();
-        self.files.extend_from_slice(&cache.bytes[start..start + count as usize * cache.file_len()]);
+        let start = first * cache.file_len();
+        self.files.extend_from_slice(&cache.files[start..start + count as usize * cache.file_len()]);
         let last = from.file(count - 1);
-        let names_from = cache.names_at + from.u32(20) as usize;
-        let names_to = names_from + u32_at(&cache.bytes, last.at) as usize + last.name().len();
-        self.names.extend_from_slice(&cache.bytes[names_from..names_to]);
+        let names_from = from.u32(20) as usize;
+        let names_to = names_from + u32_at(&cache.files, last.at) as usize + last.name().len();
+        self.names.extend_from_slice(&cache.names[names_from..names_to]);
         self.count_files(count);
     }
 
@@ -113,20 +112,14 @@ impl StatCacheWriter {
     /// Puts the parts together.
     pub(in crate::git::snapshot) fn finish(self, header: &Header) -> StatCache {
         let StatCacheWriter { hash, dirs, files, file_count, names, index_rules, .. } = self;
-        let mut bytes = Vec::with_capacity(HEADER_LEN + dirs.len() + files.len() + names.len());
-        bytes.resize(HEADER_LEN, 0);
-        bytes[..8].copy_from_slice(MAGIC);
-        bytes[8] = hash.len_in_bytes() as u8;
-        bytes[9] = if index_rules { INDEX_RULES } else { 0 };
-        let dir_count = dirs.len() / DIR_LEN;
-        for (at, value) in [(12, dir_count as u32), (16, file_count), (20, names.len() as u32)] {
-            bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        let mut start = vec![0; HEADER_LEN];
+        start[..8].copy_from_slice(MAGIC);
+        start[8] = hash.len_in_bytes() as u8;
+        start[9] = if index_rules { INDEX_RULES } else { 0 };
+        for (at, value) in [(12, (dirs.len() / DIR_LEN) as u32), (16, file_count), (20, names.len() as u32)] {
+            start[at..at + 4].copy_from_slice(&value.to_le_bytes());
         }
-        for part in [dirs, files, names] {
-            bytes.extend_from_slice(&part);
-        }
-        let names_at = bytes.len() - u32_at(&bytes, 20) as usize;
-        let mut cache = StatCache { bytes, hash, dirs: dir_count, files: file_count as usize, names_at };
+        let mut cache = StatCache { hash, header: start, dirs, files, names, tail: Vec::new() };
         cache.put_header(header);
         cache
     }
@@ -135,30 +128,29 @@ impl StatCacheWriter {
 impl StatCache {
     /// Gives the file with this number other flags.
     pub(in crate::git::snapshot) fn set_flags(&mut self, file: u32, flags: u8) {
-        let at = self.files_at() + file as usize * self.file_len();
-        self.bytes[at + 7] = flags;
+        let at = file as usize * self.file_len();
+        self.files[at + 7] = flags;
     }
 
     /// Replaces the header and seals the cache, so that it can be written.
     pub(in crate::git::snapshot) fn set_header(&mut self, header: &Header) {
         self.put_header(header);
-        let sum = checksum(&self.bytes);
-        self.bytes[24..28].copy_from_slice(&sum.to_le_bytes());
+        let sum = self.checksum();
+        self.header[24..28].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Replaces the header whole, with the intent-to-add paths behind the names.
+    /// Replaces the header whole, with the intent-to-add paths at the end.
     fn put_header(&mut self, header: &Header) {
-        self.bytes.truncate(self.names_at + u32_at(&self.bytes, 20) as usize);
+        self.tail.clear();
         for path in &header.intent_to_add {
-            self.bytes.extend_from_slice(path);
-            self.bytes.push(0);
+            self.tail.extend_from_slice(path);
+            self.tail.push(0);
         }
-        let tail_len = header.intent_to_add.iter().map(|path| path.len() as u32 + 1).sum::<u32>();
-        let b = &mut self.bytes;
+        let b = &mut self.header;
         let unmerged = if header.index_tree.is_none() { UNMERGED } else { 0 };
         b[9] = (b[9] & INDEX_RULES) | unmerged;
         let mut put = |at: usize, value: &[u8]| b[at..at + value.len()].copy_from_slice(value);
-        put(28, &tail_len.to_le_bytes());
+        put(28, &(self.tail.len() as u32).to_le_bytes());
         put(32, &header.taken.boot.to_le_bytes());
         put(40, &header.taken.wall_ns.to_le_bytes());
         put(48, &header.index.stat.ino.to_le_bytes());
