@@ -18,6 +18,7 @@ mod render;
 mod restore;
 mod save;
 mod show;
+mod status;
 mod undo;
 mod usage;
 
@@ -98,6 +99,8 @@ enum Command {
     Undo(undo::Args),
     /// Take the last undo back
     Redo(redo::Args),
+    /// Show how things stand
+    Status(status::Args),
     /// Give a checkpoint a name
     Name(name::Args),
     /// Write checkpoints into one file for another machine
@@ -141,6 +144,7 @@ impl Cli {
             Command::Restore(args) => restore::run(args, ui),
             Command::Undo(args) => undo::run(args, ui),
             Command::Redo(args) => redo::run(args, ui),
+            Command::Status(args) => status::run(args, ui),
             Command::Name(args) => name::run(args, ui),
             Command::Export(args) => export::run(args, ui),
             Command::Import(args) => import::run(args, ui),

@@ -45,14 +45,9 @@ pub(super) fn go(ui: &mut Ui, direction: Direction, wishes: Wishes) -> Result<Ex
         return list(ui, &context, direction);
     }
     let request = RestoreRequest {
-        selector: String::new(),
         dry_run: wishes.dry_run,
         consent: if wishes.yes { Consent::Given } else { Consent::Missing },
-        keep_index: false,
-        allow: Vec::new(),
-        wait: None,
-        paths: Vec::new(),
-        directory: std::env::current_dir().map_err(Failure::CurrentDirectory)?,
+        ..RestoreRequest::of("", &std::env::current_dir().map_err(Failure::CurrentDirectory)?)
     };
     match with_consent(ui, &request, |request| step(&mut context, direction, request))? {
         Some(outcome) => report(ui, &outcome),

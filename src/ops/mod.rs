@@ -11,6 +11,7 @@ pub mod restore;
 pub mod save;
 mod select;
 mod show;
+pub mod status;
 mod tidy;
 mod time;
 pub mod undo;

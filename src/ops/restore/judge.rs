@@ -8,13 +8,19 @@ use crate::ops::Error;
 
 /// Every such reason, but for a held `index.lock`: that may pass.
 pub(super) fn judge(repo: &Repo, target: &Checkpoint, request: &RestoreRequest) -> Result<Vec<Blocker>, Error> {
-    let mut blockers = Vec::new();
-    let main = repo.worktree_id().is_main();
-    if main && repo.config().main_worktree == MainWorktree::Refuse {
-        blockers.push(main_worktree());
-    }
-    if belongs_elsewhere(repo, target) {
+    let mut blockers = judge_worktree(repo, request)?;
+    if belongs_elsewhere(repo, target) && !request.allow.contains(&BlockerCode::OtherWorktree) {
         blockers.push(other_worktree(target));
+    }
+    blockers.sort_by_key(|blocker| blocker.code);
+    Ok(blockers)
+}
+
+/// Those that do not depend on which checkpoint is to come back.
+pub(super) fn judge_worktree(repo: &Repo, request: &RestoreRequest) -> Result<Vec<Blocker>, Error> {
+    let mut blockers = Vec::new();
+    if repo.worktree_id().is_main() && repo.config().main_worktree == MainWorktree::Refuse {
+        blockers.push(main_worktree());
     }
     if let Some(operation) = facts::operation(repo) {
         blockers.push(operation_in_progress(&operation));

@@ -23,8 +23,8 @@ use crate::git::restore::{Export, IndexMode, Kept, OpKind, Rescued, export};
 use crate::model::{BString, Blocker, BlockerCode, Checkpoint, ObjectId};
 
 pub use recover::{Recovered, abort_restore, continue_restore, interrupted, refuse_if_interrupted, refuse_or_clear};
-pub use run::Verb;
 pub(super) use run::{TakenBack, Task, run};
+pub use run::{Verb, blockers_now};
 
 /// Whether the person agreed to the restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,22 @@ pub struct RestoreRequest {
     pub paths: Vec<BString>,
     /// Where the person stands.
     pub directory: PathBuf,
+}
+
+impl RestoreRequest {
+    /// A request for the whole of a checkpoint, to which nobody has agreed yet.
+    pub fn of(selector: &str, directory: &Path) -> RestoreRequest {
+        RestoreRequest {
+            selector: selector.to_owned(),
+            dry_run: false,
+            consent: Consent::Missing,
+            keep_index: false,
+            allow: Vec::new(),
+            wait: None,
+            paths: Vec::new(),
+            directory: directory.to_owned(),
+        }
+    }
 }
 
 /// How it ended.

@@ -103,14 +103,29 @@ pub(in crate::ops) fn run(context: &mut Context, task: Task<'_>) -> Result<Resto
     carry_out(context, &task, session)
 }
 
-/// Everything that can be told without changing anything.
-fn preview(context: &Context, task: &Task<'_>, mut blockers: Vec<Blocker>) -> Result<RestoreOutcome, Error> {
-    // The lock of a restore that did not end is part of it: nobody is to remove that by hand.
+/// Why a restore of `target` would be refused now; without one, what would stop a restore of any checkpoint.
+pub fn blockers_now(context: &Context, target: Option<&Checkpoint>, request: &RestoreRequest) -> Result<Vec<Blocker>, Error> {
+    let Some(target) = target else {
+        let mut blockers = judge::judge_worktree(&context.repo, request)?;
+        blockers.extend(lock_of_others(context, &blockers));
+        return Ok(blockers);
+    };
+    let blockers = judge::judge(&context.repo, target, request)?;
+    let task = Task { target: target.clone(), verb: Verb::Restore, row: None, taken_back: None, request };
+    preview(context, &task, blockers).map(|outcome| outcome.blockers)
+}
+
+/// A held `index.lock`. The lock of a restore that did not end is part of it: nobody is to remove that by hand.
+fn lock_of_others(context: &Context, blockers: &[Blocker]) -> Option<Blocker> {
     let unfinished = [BlockerCode::RestoreInProgress, BlockerCode::RestoreInterrupted];
     let is_ours = blockers.iter().any(|blocker| unfinished.contains(&blocker.code));
-    if !is_ours && context.repo.git_dir().join("index.lock").symlink_metadata().is_ok() {
-        blockers.push(judge::index_locked(&context.repo));
-    }
+    let is_held = || context.repo.git_dir().join("index.lock").symlink_metadata().is_ok();
+    (!is_ours && is_held()).then(|| judge::index_locked(&context.repo))
+}
+
+/// Everything that can be told without changing anything.
+fn preview(context: &Context, task: &Task<'_>, mut blockers: Vec<Blocker>) -> Result<RestoreOutcome, Error> {
+    blockers.extend(lock_of_others(context, &blockers));
     let mut outcome = match prepare(context, task, Keep::Memory)? {
         Err(found) => {
             blockers.extend(found);

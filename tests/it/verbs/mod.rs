@@ -8,5 +8,6 @@ mod pager;
 mod progress;
 mod selectors;
 mod show;
+mod status;
 mod streams;
 mod usage;
