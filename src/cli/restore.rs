@@ -41,8 +41,8 @@ pub struct Args {
     /// Leave the index alone
     #[arg(long)]
     pub keep_index: bool,
-    /// Keep what was edited by hand since the checkpoint
-    #[arg(long)]
+    /// Keep files whose content is not what the last checkpoint recorded
+    #[arg(long, conflicts_with = "to")]
     pub keep_edits: bool,
     /// Go on in spite of a blocker, such as `other-worktree`; may be repeated
     #[arg(long, value_name = "CODE", add = complete::allowed())]
@@ -99,6 +99,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         dry_run: args.dry_run,
         consent: if args.yes { Consent::Given } else { Consent::Missing },
         keep_index: args.keep_index,
+        keep_edits: args.keep_edits,
         allow: args.allow.iter().map(|code| parse_allowed(code)).collect::<Result<_, _>>()?,
         wait,
         paths: args.paths.iter().map(|path| path.as_encoded_bytes().into()).collect(),
@@ -123,9 +124,6 @@ fn refuse_unavailable(args: &Args) -> Result<(), Failure> {
     }
     if args.turn.is_some() {
         return Err(Failure::NotAvailable("restore --turn"));
-    }
-    if args.keep_edits {
-        return Err(Failure::NotAvailable("restore --keep-edits"));
     }
     Ok(())
 }

@@ -148,6 +148,7 @@ fn reason_word(reason: KeepReason) -> &'static str {
         KeepReason::Repository => "repository",
         KeepReason::NotCaptured => "not-captured",
         KeepReason::OutsideSparseCheckout => "outside-sparse-checkout",
+        KeepReason::Edited => "edited",
     }
 }
 

@@ -78,6 +78,8 @@ pub enum KeepReason {
     NotCaptured,
     /// Outside the sparse checkout.
     OutsideSparseCheckout,
+    /// Edited since the last checkpoint, and the restore is to keep edits.
+    Edited,
 }
 
 /// A path that differs and is left as it is.

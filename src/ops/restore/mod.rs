@@ -7,6 +7,7 @@
 //! The files are read again before the index is written, not after: as long as the index is the old one and locked, taking back
 //! is renames only.
 
+mod edits;
 mod judge;
 mod obstacles;
 mod recover;
@@ -46,6 +47,8 @@ pub struct RestoreRequest {
     pub consent: Consent,
     /// Leave the index alone.
     pub keep_index: bool,
+    /// Leave paths alone whose content is not what was recorded last.
+    pub keep_edits: bool,
     /// Blockers that are not to count.
     pub allow: Vec<BlockerCode>,
     /// How long to wait for locks; by default as `checkpoint.lockTimeout` says.
@@ -57,6 +60,11 @@ pub struct RestoreRequest {
 }
 
 impl RestoreRequest {
+    /// True if it is about the whole worktree.
+    pub fn is_whole(&self) -> bool {
+        self.paths.is_empty() && !self.keep_edits
+    }
+
     /// A request for the whole of a checkpoint, to which nobody has agreed yet.
     pub fn of(selector: &str, directory: &Path) -> RestoreRequest {
         RestoreRequest {
@@ -64,6 +72,7 @@ impl RestoreRequest {
             dry_run: false,
             consent: Consent::Missing,
             keep_index: false,
+            keep_edits: false,
             allow: Vec::new(),
             wait: None,
             paths: Vec::new(),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use gix::bstr::{BStr, ByteSlice};
 
+use super::edits::Edits;
 use super::{HeadMoved, RestoreOutcome, RestoreRequest, RestoreStatus, judge, obstacles};
 use crate::git::diff::{Change, tree_changes};
 use crate::git::ignore::Ignore;
@@ -74,6 +75,7 @@ struct Prepared {
     plan: Plan,
     edits: Vec<IndexEdit>,
     index: IndexMode,
+    kept_edits: Edits,
 }
 
 /// Carries out a task.
@@ -133,7 +135,8 @@ fn preview(context: &Context, task: &Task<'_>, mut blockers: Vec<Blocker>) -> Re
         }
         Ok(mut prepared) => {
             let objects = prepared.snapshot.objects(&context.repo);
-            let failures = check(&context.repo, &objects, &mut prepared.plan, &task.target.tree, attributes(task))?;
+            let failures =
+                check(&context.repo, &objects, &mut prepared.plan, &task.target.tree, attributes(task, &prepared.kept_edits))?;
             add_failures(&mut prepared.plan, failures);
             blockers.extend(obstacles::blockers_of(&prepared.plan));
             describe(context, task, &prepared)?
@@ -165,7 +168,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
     let contents = Contents {
         tree: task.target.tree,
         before: prepared.snapshot.tree,
-        attributes: attributes(task),
+        attributes: attributes(task, &prepared.kept_edits),
         originals: &Originals::of(&context.repo, task.target.id.as_str()),
     };
     let nothing_changed = |error: GitError| Error::TakenBack { source: Box::new(error.into()), left: Left::default() };
@@ -186,7 +189,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         pre_restore: pre_restore.id.to_string(),
         verb: task.verb.as_str().to_owned(),
         row: task.row,
-        limited: !task.request.paths.is_empty(),
+        limited: !task.request.is_whole(),
         index: prepared.index.as_str().to_owned(),
         created: created_if_limited(task, &outcome).unwrap_or_default(),
     };
@@ -223,19 +226,24 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
 fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prepared, Vec<Blocker>>, Error> {
     let repo = &context.repo;
     let pathspec = Pathspec::parse(repo, &task.request.directory, &task.request.paths)?;
-    let includes = |path: &BStr| pathspec.includes(path);
     let target = target_of(repo, &task.target);
     let (deletable, mut forced) = created_before(context, task)?;
     let standing_in = repo.prefix(&task.request.directory).map(|path| path_bytes(&path));
-    let scope = Scope { includes: &includes, deletable, standing_in: standing_in.filter(|path| !path.is_empty()) };
+    let standing_in = standing_in.filter(|path| !path.is_empty());
     let mut captures = 0;
-    let (snapshot, plan) = loop {
+    let (snapshot, mut plan, kept_edits) = loop {
         captures += 1;
         progress::begin(Phase::Capture, 0);
         let snapshot = match snapshot::take(repo, keep, &forced) {
             Ok(snapshot) => snapshot,
             Err(error) => return Ok(Err(vec![obstacles::pre_restore_failed(&error)])),
         };
+        let kept_edits = match task.request.keep_edits {
+            true => Edits::since_the_last_checkpoint(context, &snapshot)?,
+            false => Edits::default(),
+        };
+        let includes = |path: &BStr| pathspec.includes(path) && !kept_edits.concern(path);
+        let scope = Scope { includes: &includes, deletable: deletable.clone(), standing_in: standing_in.clone() };
         let seen = |path: &BStr| snapshot.entry(path).filter(|entry| entry.stat != FileStat::default());
         let now = Now {
             tree: snapshot.tree,
@@ -253,22 +261,28 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
             Err(error) => return Err(error.into()),
         };
         if plan.to_capture.is_empty() || captures == CAPTURES {
-            break (snapshot, plan.refuse_uncaptured());
+            break (snapshot, plan.refuse_uncaptured(), kept_edits);
         }
         forced.extend(plan.to_capture);
     };
     refuse_unmatched(context, task, &snapshot)?;
+    let objects = snapshot.objects(repo);
+    if task.request.keep_edits {
+        plan.kept.extend(kept_edits.kept(&objects, &snapshot.tree, &target.tree, &|path| pathspec.includes(path))?);
+        plan.kept.sort();
+    }
     let Some(tree) = snapshot.index_tree else { return Ok(Err(vec![judge::unmerged_index()])) };
     let index = if task.request.keep_index { IndexMode::Kept } else { IndexMode::for_target(&target, &snapshot.head) };
     let outside = plan.kept.iter().filter(|kept| kept.reason == KeepReason::OutsideSparseCheckout);
     let outside: BTreeSet<BString> = outside.map(|kept| kept.path.clone()).collect();
     let now = IndexNow { tree, intent_to_add: &snapshot.intent_to_add, head: &snapshot.head, outside };
-    let edits = match index_edits(&snapshot.objects(repo), &now, &target, index, &includes) {
+    let includes = |path: &BStr| pathspec.includes(path) && !kept_edits.concern(path);
+    let edits = match index_edits(&objects, &now, &target, index, &includes) {
         Ok(edits) => edits,
         Err(GitError::ObjectMissing(id)) => return Ok(Err(vec![obstacles::object_missing(&format!("object {id}"))])),
         Err(error) => return Err(error.into()),
     };
-    Ok(Ok(Prepared { snapshot, plan, edits, index }))
+    Ok(Ok(Prepared { snapshot, plan, edits, index, kept_edits }))
 }
 
 /// A path that is in neither tree is a slip of the pen, not something that is restored already.
@@ -328,7 +342,7 @@ fn record_state_before(context: &mut Context, task: &Task<'_>, snapshot: &mut Sn
 /// The paths that a restore of some paths creates: a later undo must not take the difference of the whole trees for them.
 fn created_if_limited(task: &Task<'_>, outcome: &RestoreOutcome) -> Option<Vec<BString>> {
     let created = outcome.plan.iter().filter(|(kind, _)| *kind == OpKind::Add);
-    (!task.request.paths.is_empty()).then(|| created.map(|(_, path)| path.clone()).collect())
+    (!task.request.is_whole()).then(|| created.map(|(_, path)| path.clone()).collect())
 }
 
 fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint, outcome: &RestoreOutcome) -> Result<(), Error> {
@@ -360,8 +374,8 @@ fn target_of(repo: &Repo, checkpoint: &Checkpoint) -> Target {
 }
 
 /// A whole tree is written with its own attributes; some of its paths with those that are there.
-fn attributes(task: &Task<'_>) -> Attributes {
-    if task.request.paths.is_empty() { Attributes::Target } else { Attributes::Worktree }
+fn attributes(task: &Task<'_>, edits: &Edits) -> Attributes {
+    if task.request.paths.is_empty() && !edits.have_attributes() { Attributes::Target } else { Attributes::Worktree }
 }
 
 fn describe(context: &Context, task: &Task<'_>, prepared: &Prepared) -> Result<RestoreOutcome, Error> {

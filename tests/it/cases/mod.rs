@@ -14,6 +14,7 @@ mod environment;
 mod fsmonitor;
 mod handoff;
 mod hygiene;
+mod keep_edits;
 mod killed;
 mod large;
 mod lfs;

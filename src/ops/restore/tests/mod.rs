@@ -47,6 +47,7 @@ impl World {
             dry_run: false,
             consent: Consent::Given,
             keep_index: false,
+            keep_edits: false,
             allow: Vec::new(),
             // A child of another test that was just forked may keep the lock open for a moment.
             wait: Some(Duration::from_secs(2)),
