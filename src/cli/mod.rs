@@ -4,6 +4,7 @@ pub mod exit;
 pub mod failure;
 pub mod output;
 
+mod branch;
 mod complete;
 mod completions;
 mod diff;
@@ -103,6 +104,8 @@ enum Command {
     Status(status::Args),
     /// Give a checkpoint a name
     Name(name::Args),
+    /// Make an ordinary branch that holds a checkpoint
+    Branch(branch::Args),
     /// Write checkpoints into one file for another machine
     Export(export::Args),
     /// Read checkpoints from such a file
@@ -146,6 +149,7 @@ impl Cli {
             Command::Redo(args) => redo::run(args, ui),
             Command::Status(args) => status::run(args, ui),
             Command::Name(args) => name::run(args, ui),
+            Command::Branch(args) => branch::run(args, ui),
             Command::Export(args) => export::run(args, ui),
             Command::Import(args) => import::run(args, ui),
             Command::Completions(args) => completions::run(args, ui),

@@ -10,8 +10,8 @@ use super::{GitError, Repo, refs};
 use crate::model::{Checkpoint, Millis, trailers};
 
 /// The fixed identity of every checkpoint; no `user.name` is needed and nothing is signed.
-const NAME: &str = "git-checkpoint";
-const EMAIL: &str = "git-checkpoint@localhost";
+pub(super) const NAME: &str = "git-checkpoint";
+pub(super) const EMAIL: &str = "git-checkpoint@localhost";
 
 /// Writes `snapshot` as `checkpoint`: its objects, the commit of the index where that differs from HEAD, the commit, the ref.
 /// All of it is on disk when this returns. Sets the checkpoint's commit.

@@ -1,6 +1,7 @@
 //! Everything that names `gix`, the worktree's files and git's own files.
 
 pub(crate) mod beneath;
+pub mod branch;
 pub mod bundle;
 pub mod commit;
 mod config;

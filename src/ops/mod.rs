@@ -1,5 +1,6 @@
 //! Operations: one file each. An operation takes a request, works on a [`Context`] and returns a value; it prints nothing.
 
+mod branch;
 mod candidates;
 mod context;
 mod diff;
@@ -16,6 +17,7 @@ mod tidy;
 mod time;
 pub mod undo;
 
+pub use branch::branch;
 pub use candidates::{Candidate, candidates, name_candidates, session_candidates};
 pub use context::Context;
 pub use diff::{DiffRequest, add_stats, change_of, diff, stat_of, touches};

@@ -1,5 +1,6 @@
 //! The commands as a person or a program calls them: what they print, where, and how they end.
 
+mod branch;
 mod colour;
 mod completion;
 mod list;
