@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use clap::CommandFactory;
 use git_checkpoint::cli::Cli;
 use git_checkpoint::model::{BlockerCode, Override, SkipReason};
+use git_checkpoint::ops::doctor::ProblemCode;
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -163,6 +164,17 @@ fn the_manual_explains_every_refusal_and_how_to_go_on() {
         assert!(entry.contains(&expected), "{word}: {entry}");
         assert_eq!(entry.contains("Override:"), code.override_by().is_some(), "{word}: {entry}");
     }
+}
+
+#[test]
+fn the_manual_explains_every_problem() {
+    let manual = read("man/git-checkpoint.1.in");
+    let (_, section) = manual.split_once(".SH PROBLEMS\n").unwrap();
+    let (section, _) = section.split_once(".SH ").unwrap();
+    let explained: Vec<&str> = section.split(".TP\n.B ").skip(1).filter_map(|part| part.lines().next()).collect();
+    let codes: Vec<String> = ProblemCode::ALL.iter().map(|code| code.as_str().replace('-', "\\-")).collect();
+
+    assert_eq!(explained, codes);
 }
 
 #[test]

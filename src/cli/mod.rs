@@ -8,6 +8,7 @@ mod branch;
 mod complete;
 mod completions;
 mod diff;
+mod doctor;
 mod export;
 mod import;
 mod list;
@@ -110,6 +111,8 @@ enum Command {
     Export(export::Args),
     /// Read checkpoints from such a file
     Import(import::Args),
+    /// Look for what is wrong with checkpoints, and mend it
+    Doctor(doctor::Args),
     /// Print the completion script for a shell
     Completions(completions::Args),
 }
@@ -152,6 +155,7 @@ impl Cli {
             Command::Branch(args) => branch::run(args, ui),
             Command::Export(args) => export::run(args, ui),
             Command::Import(args) => import::run(args, ui),
+            Command::Doctor(args) => doctor::run(args, ui),
             Command::Completions(args) => completions::run(args, ui),
         }
     }

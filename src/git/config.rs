@@ -1,10 +1,11 @@
 //! The `checkpoint.*` configuration, read with git's precedence.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use gix::bstr::{BStr, BString, ByteSlice};
 
-use super::GitError;
+use super::{GitError, Repo};
 
 /// What `checkpoint.restore.mainWorktree` asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +84,44 @@ impl Config {
             sync_index: syncs_index(snapshot.string("core.fsync").as_deref().map(|value| value.as_bstr())),
         })
     }
+}
+
+/// The keys below `checkpoint.` that mean something.
+pub const SETTINGS: [&str; 15] = [
+    "enabled",
+    "maxFileSize",
+    "exclude",
+    "allowHome",
+    "lockTimeout",
+    "restore.mainWorktree",
+    "restore.what",
+    "restore.verify",
+    "statCache",
+    "keepLast",
+    "maxAge",
+    "maxSize",
+    "autoPrune",
+    "remote",
+    "memory",
+];
+
+/// The keys below `checkpoint.` that are set and mean nothing, sorted.
+pub fn unknown_settings(repo: &Repo) -> Vec<String> {
+    let gix = repo.gix();
+    let config = gix.config_snapshot();
+    let mut unknown = BTreeSet::new();
+    for section in config.plumbing().sections_by_name("checkpoint").into_iter().flatten() {
+        let below = section.header().subsection_name().map(|name| format!("{}.", name.to_str_lossy())).unwrap_or_default();
+        for key in section.body().value_names() {
+            let key = format!("{below}{}", key);
+            // The name of a subsection keeps its case, that of a key does not (git-config(1)).
+            let is_known = SETTINGS.iter().any(|known| known.eq_ignore_ascii_case(&key) && known.starts_with(&below));
+            if !is_known {
+                unknown.insert(format!("checkpoint.{key}"));
+            }
+        }
+    }
+    unknown.into_iter().collect()
 }
 
 /// True if `core.fsync` includes the index (git-config(1)): git does not wait for it unless asked to. A later component counts

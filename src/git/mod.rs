@@ -36,7 +36,7 @@ mod terminal;
 pub(crate) mod testing;
 mod tree_path;
 
-pub use config::{Config, MainWorktree, parse_duration};
+pub use config::{Config, MainWorktree, parse_duration, unknown_settings};
 pub use date::parse_date;
 pub use error::GitError;
 pub use objects::Objects;

@@ -42,7 +42,7 @@ impl Context {
     }
 
     /// Makes rows for the refs of a database that is new. Numbers are given in order of time.
-    fn fill_from_refs(&mut self) -> Result<(), Error> {
+    pub(super) fn fill_from_refs(&mut self) -> Result<(), Error> {
         let mut found: Vec<(Checkpoint, String)> = Vec::new();
         for (name, id) in refs::list(&self.repo, refs::CHECKPOINTS)? {
             // A ref that is no checkpoint of ours, or whose commit is missing, is for `doctor` to report.

@@ -4,6 +4,7 @@ mod branch;
 mod candidates;
 mod context;
 mod diff;
+pub mod doctor;
 mod error;
 pub mod handoff;
 mod list;

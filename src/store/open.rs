@@ -98,6 +98,28 @@ impl Store {
         Err(error)
     }
 
+    /// Moves the database in `folder` out of the way, with what belongs to it: `ending` is added to each name.
+    pub fn set_aside(folder: &Path, ending: &str) -> Result<(), StoreError> {
+        for part in ["", "-wal", "-shm"] {
+            let from = folder.join(format!("{FILE_NAME}{part}"));
+            match std::fs::rename(&from, folder.join(format!("{FILE_NAME}{part}.{ending}"))) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(denied(&from, error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Has SQLite look at all of its pages; an error if they are damaged.
+    pub fn check(&self) -> Result<(), StoreError> {
+        let found: String =
+            self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(|e| self.error("read", e))?;
+        match found.as_str() {
+            "ok" => Ok(()),
+            _ => Err(StoreError::Corrupt { path: self.path.clone(), source: found.into() }),
+        }
+    }
+
     fn prepare(&mut self) -> rusqlite::Result<()> {
         self.db.busy_timeout(BUSY_TIMEOUT)?;
         // Moving the log into the database on every exit would cost two fsyncs a run. SQLite's own way of doing it now and then

@@ -1,6 +1,7 @@
 //! From values to text, without any input or output.
 
 pub mod diffstat;
+pub mod doctor;
 pub mod format;
 pub mod json;
 pub mod list;

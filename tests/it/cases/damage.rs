@@ -28,27 +28,11 @@ fn remove_database(repo: &TestRepo) {
     }
 }
 
-/// Takes an object out of the repository, however it is stored.
-fn lose_object(repo: &TestRepo, object: &str) {
-    let objects = repo.common_dir().join("objects");
-    let packs = repo.env().root().join("packs");
-    std::fs::rename(objects.join("pack"), &packs).unwrap();
-    std::fs::create_dir(objects.join("pack")).unwrap();
-    for pack in
-        packs.read_dir().unwrap().map(|item| item.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "pack"))
-    {
-        let unpack = repo.command("git").args(["unpack-objects", "-q"]).stdin(std::fs::File::open(pack).unwrap()).status();
-        assert!(unpack.unwrap().success());
-    }
-    std::fs::remove_file(objects.join(&object[..2]).join(&object[2..])).unwrap();
-    assert_ne!(repo.try_git(["cat-file", "-e", object]).code(), Some(0));
-}
-
 #[test]
 fn a_missing_blob_is_found_before_anything_changes() {
     let repo = saved();
     let blob = repo.rev(&format!("{}:f", repo.tree("A"))).unwrap();
-    lose_object(&repo, &blob);
+    repo.lose_object(&blob);
     let before = RepoState::of(&repo);
 
     let blockers = repo.blockers(&["restore", "--yes", "A"]);
@@ -61,7 +45,7 @@ fn a_missing_blob_is_found_before_anything_changes() {
 fn a_missing_tree_is_found_before_anything_changes() {
     let repo = saved();
     let tree = repo.field("A", "tree");
-    lose_object(&repo, &tree);
+    repo.lose_object(&tree);
     let before = RepoState::of(&repo);
 
     assert_eq!(repo.blockers(&["restore", "--yes", "A"]), ["objects-missing"]);
@@ -74,7 +58,7 @@ fn a_missing_tree_is_found_before_anything_changes() {
 fn a_missing_commit_whose_tree_is_there_does_not_lose_the_work() {
     let repo = saved();
     let commit = repo.field("A", "commit");
-    lose_object(&repo, &commit);
+    repo.lose_object(&commit);
 
     repo.restore("A");
 
@@ -87,7 +71,7 @@ fn a_missing_blob_that_the_restore_does_not_need_is_no_hindrance() {
     repo.write("other", "x\n");
     repo.save("B");
     let unneeded = repo.rev(&format!("{}:other", repo.tree("B"))).unwrap();
-    lose_object(&repo, &unneeded);
+    repo.lose_object(&unneeded);
     repo.remove("other");
 
     repo.restore("A");

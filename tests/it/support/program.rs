@@ -92,6 +92,32 @@ impl TestRepo {
         database.pragma_update(None, "journal_mode", "DELETE").unwrap();
     }
 
+    /// Takes an object out of the repository, however it is stored.
+    #[track_caller]
+    pub fn lose_object(&self, object: &str) {
+        let objects = self.common_dir().join("objects");
+        let packs = self.env().root().join("packs");
+        std::fs::rename(objects.join("pack"), &packs).unwrap();
+        std::fs::create_dir(objects.join("pack")).unwrap();
+        for pack in packs
+            .read_dir()
+            .unwrap()
+            .map(|item| item.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|e| e == "pack"))
+        {
+            let unpack = self.command("git").args(["unpack-objects", "-q"]).stdin(std::fs::File::open(pack).unwrap()).status();
+            assert!(unpack.unwrap().success());
+        }
+        std::fs::remove_file(objects.join(&object[..2]).join(&object[2..])).unwrap();
+        assert_ne!(self.try_git(["cat-file", "-e", object]).code(), Some(0));
+    }
+
+    /// Deletes the row of a checkpoint and nothing else.
+    pub fn lose_row(&self, number: u32) {
+        let database = rusqlite::Connection::open(self.common_dir().join("checkpoint/checkpoints.db")).unwrap();
+        assert_eq!(database.execute("DELETE FROM checkpoints WHERE number = ?1", [number]).unwrap(), 1);
+    }
+
     /// The refs of all checkpoints, as git sees them.
     pub fn checkpoint_refs(&self) -> Vec<String> {
         self.git(["for-each-ref", "--format=%(refname)", "refs/checkpoints"]).text().lines().map(str::to_owned).collect()

@@ -3,6 +3,7 @@
 mod branch;
 mod colour;
 mod completion;
+mod doctor;
 mod list;
 mod name;
 mod pager;

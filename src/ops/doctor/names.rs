@@ -1,0 +1,47 @@
+//! Names: each is in the database and, to outlive it, a ref.
+
+use std::collections::HashMap;
+
+use super::{ProblemCode, Report};
+use crate::git::refs;
+use crate::ops::{Context, Error};
+
+pub(super) fn examine(context: &mut Context, fix: bool, report: &mut Report) -> Result<(), Error> {
+    let mut rows: HashMap<String, u64> = context.store.names()?.into_iter().collect();
+    for (reference, id) in refs::list(&context.repo, refs::NAMES)? {
+        let Some(name) = refs::name_of_ref(&reference) else {
+            let hint = format!("delete it with `git update-ref -d {reference}` if it is not wanted");
+            report.by_hand(ProblemCode::RefForeign, format!("`{reference}` is no name of ours"), hint);
+            continue;
+        };
+        let number = rows.remove(&name);
+        let named = context.store.by_commit_prefix(&id.to_string())?.into_iter().next();
+        let Some(named) = named else {
+            let message = format!("the name `{name}` leads to no checkpoint");
+            let (repo, store) = (&context.repo, &mut context.store);
+            report.mendable(fix, (ProblemCode::NameDangling, message), ("removes it", "removed"), || {
+                store.delete_name(&name)?;
+                Ok(refs::delete(repo, &reference, Some(id))?)
+            })?;
+            continue;
+        };
+        if number != Some(named.number) {
+            let message = format!("the database does not know that checkpoint {} is called `{name}`", named.number);
+            let store = &mut context.store;
+            report.mendable(fix, (ProblemCode::NameMissing, message), ("tells it", "told"), || {
+                Ok(store.set_name(&name, &named.id).map(|_| ())?)
+            })?;
+        }
+    }
+    let mut without_ref: Vec<(String, u64)> = rows.into_iter().collect();
+    without_ref.sort();
+    for (name, number) in without_ref {
+        let Some(checkpoint) = context.store.by_number(number)? else { continue };
+        let message = format!("the name `{name}` of checkpoint {number} has no ref to outlive the database");
+        let repo = &context.repo;
+        report.mendable(fix, (ProblemCode::NameMissing, message), ("makes it", "made"), || {
+            Ok(refs::set(repo, &refs::name_ref(&name), checkpoint.commit)?)
+        })?;
+    }
+    Ok(())
+}

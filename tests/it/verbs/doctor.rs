@@ -1,0 +1,190 @@
+//! `git checkpoint doctor`.
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use crate::support::TestRepo;
+
+/// Checkpoints `1` to `5`, each with another content of `a`.
+fn saved() -> TestRepo {
+    let repo = TestRepo::new();
+    for n in 1..=5 {
+        repo.write("a", format!("content {n}\n"));
+        repo.save(&format!("n{n}"));
+    }
+    repo
+}
+
+fn examine(repo: &TestRepo, args: &[&str], exit: i32) -> Value {
+    repo.checkpoint(["doctor", "--json"].iter().chain(args)).exits(exit).json()
+}
+
+fn codes(report: &Value) -> Vec<&str> {
+    let mut codes: Vec<&str> = report["problems"].as_array().unwrap().iter().map(|p| p["code"].as_str().unwrap()).collect();
+    codes.sort_unstable();
+    codes
+}
+
+/// Writes a file that is an hour old.
+fn write_old(repo: &TestRepo, path: &str, content: &str) {
+    let path = repo.common_dir().join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, content).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+}
+
+#[test]
+fn a_repository_in_order_is_told_so_and_left_alone() {
+    let repo = saved();
+    let before = (repo.checkpoint_refs(), repo.bytes(".git/index"), repo.status());
+
+    let report = examine(&repo, &["--fix", "--verify"], 0);
+
+    assert_eq!((codes(&report), &report["status"]), (vec![], &"ok".into()));
+    assert_eq!(report["verified"]["checkpoints"], 5);
+    assert_eq!((repo.checkpoint_refs(), repo.bytes(".git/index"), repo.status()), before);
+    assert_eq!(repo.checkpoint(["doctor"]).success().text(), "no problem found");
+}
+
+#[test]
+fn a_repository_broken_in_every_way_is_told_so_and_mended() {
+    let repo = saved();
+    let reference = |number: &str| repo.field(number, "ref");
+    let (first, second, third, fourth) = (reference("1"), reference("2"), reference("3"), reference("4"));
+    let blob = repo.rev(&format!("{}:a", repo.tree("5"))).unwrap();
+    let tree = repo.tree("1");
+    // What is nobody's fault but must be told.
+    repo.config("checkpoint.keepLats", "3");
+    repo.config("alias.checkpoint", "!true");
+    repo.config("remote.copy.url", "nowhere");
+    repo.config("remote.copy.mirror", "true");
+    repo.git(["update-ref", "refs/checkpoints/mine/x", "HEAD"]);
+    // What can be mended.
+    write_old(&repo, "refs/checkpoints/main-1/dead.lock", "");
+    write_old(&repo, "checkpoint/stat.tmp99999", "");
+    write_old(&repo, &first, "");
+    write_old(&repo, "refs/checkpoints/main-1/garbage", "nonsense");
+    repo.lose_row(2);
+    repo.git(["update-ref", "-d", &third]);
+    repo.git(["update-ref", "-d", "refs/checkpoint-names/n4"]);
+    repo.git(["update-ref", "refs/checkpoint-names/stray", "HEAD"]);
+    repo.git(["update-ref", "refs/checkpoint-originals/0nobody", "HEAD"]);
+    repo.lose_object(&blob);
+    let all = [
+        "alias-in-the-way",
+        "mirror-remote",
+        "name-dangling",
+        "name-dangling",
+        "name-missing",
+        "objects-missing",
+        "originals-unneeded",
+        "ref-broken",
+        "ref-broken",
+        "ref-foreign",
+        "ref-missing",
+        "row-missing",
+        "scratch-file",
+        "stale-lock",
+        "unknown-setting",
+    ];
+
+    let found = examine(&repo, &["--verify"], 1);
+    assert_eq!(codes(&found), all);
+    assert!(found["problems"].as_array().unwrap().iter().all(|problem| problem["fixed"] == false), "{found}");
+    let mended = examine(&repo, &["--verify", "--fix"], 1);
+    assert_eq!(mended["problems"].as_array().unwrap().iter().filter(|problem| problem["fixed"] == true).count(), 10);
+
+    let left = ["alias-in-the-way", "mirror-remote", "objects-missing", "ref-foreign", "unknown-setting"];
+    assert_eq!(codes(&examine(&repo, &["--verify"], 1)), left);
+    assert_eq!(repo.rev(&format!("{first}^{{tree}}")), Some(tree));
+    for reference in [second, third, fourth, "refs/checkpoints/mine/x".into(), "refs/checkpoint-names/n4".into()] {
+        assert!(repo.rev(&reference).is_some(), "{reference}");
+    }
+    assert_eq!(repo.rev("refs/checkpoint-names/stray"), None);
+    repo.restore("n3");
+    assert_eq!(repo.read("a"), "content 3\n");
+}
+
+#[test]
+fn a_damaged_database_is_set_aside_and_made_anew() {
+    let repo = saved();
+    let database = repo.common_dir().join("checkpoint/checkpoints.db");
+    for part in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{part}", database.display()));
+    }
+    std::fs::write(&database, "no database at all".repeat(100)).unwrap();
+
+    let found = examine(&repo, &[], 1);
+    assert_eq!(codes(&found), ["database-damaged"]);
+    assert_eq!(repo.checkpoint(["list"]).fails().code(), Some(128));
+    examine(&repo, &["--fix"], 0);
+
+    assert_eq!(repo.checkpoint(["list", "--format", "%(name)"]).success().text(), "n5\nn4\nn3\nn2\nn1");
+    let aside = database.parent().unwrap().read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(aside.filter(|name| name.starts_with("checkpoints.db.damaged-")).count(), 1);
+    examine(&repo, &[], 0);
+}
+
+#[test]
+fn a_newer_database_is_left_alone() {
+    let repo = saved();
+    repo.set_database_version(99);
+
+    let report = examine(&repo, &["--fix"], 1);
+
+    assert_eq!(codes(&report), ["database-newer"]);
+    assert_eq!(report["problems"][0]["fixable"], false);
+}
+
+#[test]
+fn an_interrupted_restore_is_named_with_its_way_out() {
+    let repo = saved();
+    repo.write("b", "made since\n");
+    repo.interrupt("n1", |repo| !repo.exists("b"));
+
+    let report = examine(&repo, &["--fix"], 1);
+
+    assert_eq!(codes(&report), ["restore-interrupted"]);
+    assert!(report["problems"][0]["hint"].as_str().unwrap().contains("--abort"), "{report}");
+}
+
+#[test]
+fn a_ref_whose_commit_is_missing_is_never_deleted() {
+    let repo = saved();
+    let (reference, commit) = (repo.field("n2", "ref"), repo.field("n2", "commit"));
+    repo.lose_object(&commit);
+
+    let report = examine(&repo, &["--fix"], 1);
+
+    assert!(codes(&report).contains(&"ref-dangling"), "{report}");
+    assert_eq!(std::fs::read_to_string(repo.common_dir().join(reference)).unwrap().trim(), commit);
+    assert_eq!(repo.checkpoint(["list", "--format", "%(number)"]).success().text().lines().count(), 5);
+}
+
+#[test]
+fn an_object_with_the_content_of_another_is_found_by_reading_everything() {
+    let repo = saved();
+    let [one, other] = ["n1", "n2"].map(|name| {
+        let blob = repo.rev(&format!("{}:a", repo.tree(name))).unwrap();
+        repo.common_dir().join("objects").join(&blob[..2]).join(&blob[2..])
+    });
+    std::fs::remove_file(&one).unwrap();
+    std::fs::copy(other, &one).unwrap();
+
+    examine(&repo, &[], 0);
+    let report = examine(&repo, &["--verify"], 1);
+
+    assert_eq!(codes(&report), ["object-damaged"]);
+    assert!(report["problems"][0]["message"].as_str().unwrap().contains("checkpoint 1"), "{report}");
+}
+
+#[test]
+fn some_checkpoints_can_be_verified_alone() {
+    let repo = saved();
+
+    assert_eq!(examine(&repo, &["--verify", "n1", "@"], 0)["verified"]["checkpoints"], 2);
+    repo.checkpoint(["doctor", "--verify", "nowhere"]).exits(4);
+    repo.checkpoint(["doctor", "n1"]).exits(129);
+}
