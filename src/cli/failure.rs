@@ -119,7 +119,11 @@ pub fn report(failure: &Failure, ui: &mut Ui) -> Exit {
     }
     if ui.wants_json() {
         let hints = account.hints.join("; ");
-        let document = error_document(account.code, &message, Some(hints.as_str()).filter(|hint| !hint.is_empty()), candidates);
+        let hint = Some(hints.as_str()).filter(|hint| !hint.is_empty());
+        let mut document = error_document(account.code, &message, hint, candidates);
+        if !blockers.is_empty() {
+            document["error"]["blockers"] = super::render::restore::blockers(blockers);
+        }
         if ui.json(&document).is_err() {
             return account.exit;
         }
@@ -219,10 +223,9 @@ fn listed(words: &[String]) -> String {
 fn git(error: &GitError) -> Account {
     match error {
         GitError::NotARepository => Account::new("not-a-repository", Exit::Fatal),
-        GitError::Bare => {
-            Account::new("bare-repository", Exit::Fatal).hint("run it in one of the worktrees (`git worktree list`)")
+        GitError::Bare | GitError::InsideGitDirectory => {
+            Account::new("not-a-worktree", Exit::Fatal).hint("run it in one of the worktrees (`git worktree list`)")
         }
-        GitError::InsideGitDirectory => Account::new("not-a-worktree", Exit::Fatal),
         GitError::NotWorktreeRoot(_) => {
             Account::new("not-worktree-root", Exit::Fatal).hint("`git worktree repair` may mend the link")
         }
@@ -249,7 +252,7 @@ fn store(error: &StoreError) -> Account {
             Account::new("database-newer", Exit::Fatal).hint("a newer git-checkpoint wrote it; update this one")
         }
         StoreError::Corrupt { path, .. } => Account::new("database-corrupt", Exit::Fatal).hint(format!(
-            "move `{}` away: the next command makes it again from the refs, without numbers and undo history",
+            "`git checkpoint doctor --fix` sets `{}` aside and makes it again from the refs, without numbers and undo history",
             path.display()
         )),
         StoreError::ReadOnly { .. } => Account::new("database-read-only", Exit::Fatal),

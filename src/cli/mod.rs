@@ -30,8 +30,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::ops::Context;
-use crate::ops::restore::interrupted;
+use crate::ops::restore::{interrupted, no_worktree};
+use crate::ops::{Context, Error};
 use exit::Exit;
 use failure::Failure;
 use output::{ColorChoice, Options, Ui};
@@ -175,6 +175,17 @@ fn open_to_look(ui: &mut Ui) -> Result<Context, Failure> {
         ui.hint(&blocker.hint);
     }
     Ok(context)
+}
+
+/// As [`open`], for commands that restore: where there is no worktree they are refused like for any other reason.
+fn open_to_restore(ui: &mut Ui) -> Result<Context, Failure> {
+    open(ui).map_err(|failure| match failure {
+        Failure::Operation(Error::Git(error)) => match no_worktree(&error) {
+            Some(blocker) => Failure::Operation(Error::Refused(vec![blocker])),
+            None => Failure::Operation(Error::Git(error)),
+        },
+        other => other,
+    })
 }
 
 /// Opens the repository around the current directory, lets its configuration decide about colour and pager, and shows

@@ -105,7 +105,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         paths: args.paths.iter().map(|path| path.as_encoded_bytes().into()).collect(),
         directory: std::env::current_dir().map_err(Failure::CurrentDirectory)?,
     };
-    let mut context = super::open(ui)?;
+    let mut context = super::open_to_restore(ui)?;
     if let Some(directory) = &args.to {
         let exported = restore_to(&context, &request, directory)?;
         return report_export(ui, &exported);
@@ -223,7 +223,7 @@ fn report_export(ui: &mut Ui, exported: &ExportOutcome) -> Result<Exit, Failure>
 }
 
 fn resume(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
-    let mut context = super::open(ui)?;
+    let mut context = super::open_to_restore(ui)?;
     let Some(recovered) = continue_restore(&mut context, wait)? else { return nothing_interrupted(ui) };
     if ui.wants_json() {
         ui.json(&render::recovered_document(&recovered, "restored"))?;
@@ -247,7 +247,7 @@ fn tell_index_left(ui: &mut Ui, recovered: &Recovered) {
 }
 
 fn abort(ui: &mut Ui, wait: Option<Duration>) -> Result<Exit, Failure> {
-    let mut context = super::open(ui)?;
+    let mut context = super::open_to_restore(ui)?;
     let Some(recovered) = abort_restore(&mut context, wait)? else { return nothing_interrupted(ui) };
     if ui.wants_json() {
         ui.json(&render::recovered_document(&recovered, "aborted"))?;

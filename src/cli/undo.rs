@@ -40,7 +40,7 @@ pub(super) struct Wishes {
 
 /// Takes a step in one direction, or lists those that can be taken.
 pub(super) fn go(ui: &mut Ui, direction: Direction, wishes: Wishes) -> Result<Exit, Failure> {
-    let mut context = super::open(ui)?;
+    let mut context = super::open_to_restore(ui)?;
     if wishes.list {
         return list(ui, &context, direction);
     }

@@ -2,7 +2,7 @@
 
 use super::{Consent, RestoreRequest};
 use crate::git::restore::{Unreadable, pending};
-use crate::git::{MainWorktree, Repo, facts};
+use crate::git::{GitError, MainWorktree, Repo, facts};
 use crate::model::{Blocker, BlockerCode, Checkpoint};
 use crate::ops::Error;
 
@@ -100,6 +100,18 @@ pub(super) fn unmerged_index() -> Blocker {
         message: "the index has conflicts that are not resolved, which a restore would lose".into(),
         hint: "resolve them, or end the operation they come from; `git checkpoint save` works meanwhile".into(),
     }
+}
+
+/// The reason that lies in a repository which could not be opened, if it is that there is no worktree.
+pub fn no_worktree(error: &GitError) -> Option<Blocker> {
+    let (code, hint) = match error {
+        GitError::Bare | GitError::InsideGitDirectory => {
+            (BlockerCode::NotAWorktree, "run it in one of the worktrees (`git worktree list`)")
+        }
+        GitError::NotWorktreeRoot(_) => (BlockerCode::NotWorktreeRoot, "`git worktree repair` may mend the link"),
+        _ => return None,
+    };
+    Some(Blocker { code, message: error.to_string(), hint: hint.into() })
 }
 
 fn main_worktree() -> Blocker {

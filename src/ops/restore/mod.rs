@@ -23,6 +23,7 @@ use crate::git::pathspec::Pathspec;
 use crate::git::restore::{Export, IndexMode, Kept, OpKind, Rescued, export};
 use crate::model::{BString, Blocker, BlockerCode, Checkpoint, ObjectId};
 
+pub use judge::no_worktree;
 pub use recover::{Recovered, abort_restore, continue_restore, interrupted, refuse_if_interrupted, refuse_or_clear};
 pub(super) use run::{TakenBack, Task, run};
 pub use run::{Verb, blockers_now};

@@ -16,7 +16,7 @@ use crate::git::restore::{
 };
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::stat::FileStat;
-use crate::git::{GitError, Repo, facts, path_bytes};
+use crate::git::{GitError, Objects, Repo, facts, path_bytes};
 use crate::model::{BString, Blocker, BlockerCode, Checkpoint, CheckpointId, Kind, ObjectId};
 use crate::ops::save::{self, SaveRequest};
 use crate::ops::tidy::tidy;
@@ -98,8 +98,10 @@ pub(in crate::ops) fn run(context: &mut Context, task: Task<'_>) -> Result<Resto
     let session = match Session::begin(&context.repo, sys::now_millis(), limit)? {
         Begun::Session(session) => *session,
         Begun::IndexLocked => {
-            let blockers = vec![judge::index_locked(&context.repo)];
-            return Ok(RestoreOutcome { timed_out: !limit.is_zero(), ..refused(&task, blockers) });
+            // Whoever waited for it in vain is to know what else would have been in the way.
+            let outcome = preview(context, &task, vec![judge::index_locked(&context.repo)])?;
+            let timed_out = !limit.is_zero() && outcome.blockers.len() == 1;
+            return Ok(RestoreOutcome { timed_out, ..outcome });
         }
     };
     carry_out(context, &task, session)
@@ -135,10 +137,7 @@ fn preview(context: &Context, task: &Task<'_>, mut blockers: Vec<Blocker>) -> Re
         }
         Ok(mut prepared) => {
             let objects = prepared.snapshot.objects(&context.repo);
-            let failures =
-                check(&context.repo, &objects, &mut prepared.plan, &task.target.tree, attributes(task, &prepared.kept_edits))?;
-            add_failures(&mut prepared.plan, failures);
-            blockers.extend(obstacles::blockers_of(&prepared.plan));
+            blockers.extend(all_obstacles(context, task, &objects, &mut prepared.plan, &prepared.kept_edits)?);
             describe(context, task, &prepared)?
         }
     };
@@ -149,21 +148,34 @@ fn preview(context: &Context, task: &Task<'_>, mut blockers: Vec<Blocker>) -> Re
     Ok(outcome)
 }
 
+/// The blockers of a plan, with those that show when the contents of files are made.
+fn all_obstacles(
+    context: &Context,
+    task: &Task<'_>,
+    objects: &Objects,
+    plan: &mut Plan,
+    kept_edits: &Edits,
+) -> Result<Vec<Blocker>, Error> {
+    let failures = check(&context.repo, objects, plan, &task.target.tree, attributes(task, kept_edits))?;
+    add_failures(plan, failures);
+    Ok(obstacles::blockers_of(plan))
+}
+
 /// From the locks to the end.
 fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Result<RestoreOutcome, Error> {
     let mut prepared = match prepare(context, task, Keep::Objects)? {
         Ok(prepared) => prepared,
         Err(blockers) => return Ok(refused(task, blockers)),
     };
-    let blockers = obstacles::blockers_of(&prepared.plan);
     let mut outcome = describe(context, task, &prepared)?;
-    if !blockers.is_empty() {
+    let objects = prepared.snapshot.objects(&context.repo);
+    if !prepared.plan.obstacles.is_empty() {
+        let blockers = all_obstacles(context, task, &objects, &mut prepared.plan, &prepared.kept_edits)?;
         return Ok(RestoreOutcome { status: RestoreStatus::Refused, blockers, ..outcome });
     }
     if prepared.plan.is_empty() && prepared.edits.is_empty() {
         return Ok(RestoreOutcome { status: RestoreStatus::Unchanged, ..outcome });
     }
-    let objects = prepared.snapshot.objects(&context.repo);
     let plan = std::mem::take(&mut prepared.plan);
     let contents = Contents {
         tree: task.target.tree,
@@ -271,7 +283,11 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
         plan.kept.extend(kept_edits.kept(&objects, &snapshot.tree, &target.tree, &|path| pathspec.includes(path))?);
         plan.kept.sort();
     }
-    let Some(tree) = snapshot.index_tree else { return Ok(Err(vec![judge::unmerged_index()])) };
+    let Some(tree) = snapshot.index_tree else {
+        let mut blockers = all_obstacles(context, task, &objects, &mut plan, &kept_edits)?;
+        blockers.push(judge::unmerged_index());
+        return Ok(Err(blockers));
+    };
     let index = if task.request.keep_index { IndexMode::Kept } else { IndexMode::for_target(&target, &snapshot.head) };
     let outside = plan.kept.iter().filter(|kept| kept.reason == KeepReason::OutsideSparseCheckout);
     let outside: BTreeSet<BString> = outside.map(|kept| kept.path.clone()).collect();

@@ -141,6 +141,80 @@ fn no_save_fails_while_files_and_folders_come_and_go() {
     repo.assert_sound();
 }
 
+/// What one of many does over and over: edits, saves, restores and undoes in its worktree. Returns what it was refused or failed
+/// with, and the names of the checkpoints it made.
+fn save_and_restore(worktree: &TestRepo, seed: u64, over: &AtomicBool) -> (Vec<String>, Vec<String>) {
+    let mut random = Random::new(seed);
+    let (mut failures, mut saved) = (Vec::new(), Vec::<String>::new());
+    while !over.load(Ordering::Relaxed) {
+        worktree.write(format!("w{}", random.below(20)), random.next().to_string());
+        let name = format!("s{seed}-{}", saved.len());
+        let (saves, output) = match (random.below(4), saved.last()) {
+            (0, Some(last)) => (false, worktree.try_restore(last)),
+            (1, Some(_)) => (false, worktree.checkpoint(["undo", "--quiet", "--yes"])),
+            _ => (true, worktree.try_save(&name)),
+        };
+        match output.code() {
+            Some(0) if saves => saved.push(name),
+            // Refused, or a lock was not free in time: others were at work. Both are told with a typed reason.
+            Some(0) => {}
+            Some(3 | 5) if !saves => {}
+            _ => failures.push(output.to_string()),
+        }
+    }
+    (failures, saved)
+}
+
+#[test]
+fn sixteen_at_work_in_four_worktrees_beside_git_lose_nothing() {
+    let main = TestRepo::new();
+    (0..60).for_each(|number| main.write(format!("base/{number}"), format!("{number}\n")));
+    main.commit("base");
+    let worktrees: Vec<TestRepo> = (0..4).map(|number| main.linked_worktree(&format!("w{number}"))).collect();
+    let over = AtomicBool::new(false);
+    let seconds = crate::support::rounds("CHECKPOINT_CONCURRENCY_SECONDS", 8) as u64;
+
+    let (results, made) = std::thread::scope(|scope| {
+        let over = &over;
+        let work = (0..16).map(|seed| {
+            let worktree = &worktrees[seed % 4];
+            scope.spawn(move || save_and_restore(worktree, seed as u64, over))
+        });
+        let work: Vec<_> = work.collect();
+        for worktree in &worktrees {
+            // A lock of another may stop git; that is no matter here.
+            scope.spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    for command in [&["status", "--short"][..], &["commit", "-q", "--allow-empty", "-m", "beside"], &["gc", "-q"]]
+                    {
+                        let _ = worktree.try_git(command);
+                    }
+                }
+            });
+        }
+        let _stop = StopAtEnd(over);
+        std::thread::sleep(Duration::from_secs(seconds));
+        drop(_stop);
+        let results: Vec<_> = work.into_iter().map(|worker| worker.join().unwrap()).collect();
+        (results, main.checkpoint_refs().len())
+    });
+
+    let failures: Vec<&String> = results.iter().flat_map(|(failures, _)| failures).collect();
+    assert!(failures.is_empty(), "{} failures, the first: {}", failures.len(), failures[0]);
+    let listed = main.checkpoint(["list", "--all-worktrees", "--format=%(commit)"]).success().text();
+    assert_eq!(listed.lines().count(), made, "every ref has its row");
+    for name in results.iter().flat_map(|(_, saved)| saved) {
+        assert!(main.rev(&format!("{}^{{tree}}", main.field(name, "commit"))).is_some(), "{name}");
+    }
+    assert!(results.iter().map(|(_, saved)| saved.len()).sum::<usize>() > 16, "too little was done to tell");
+    main.assert_sound();
+    for worktree in &worktrees {
+        assert!(!worktree.git_dir().join("index.lock").exists());
+        worktree.save("after");
+        worktree.assert_tree_is_gits("after");
+    }
+}
+
 #[test]
 fn a_restore_waits_for_a_lock_of_the_index_that_is_given_back_in_time() {
     let repo = TestRepo::new();

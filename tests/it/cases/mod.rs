@@ -1,5 +1,6 @@
 //! What a person meets, one behaviour to a test.
 
+mod blocker_table;
 mod capture_content;
 mod capture_everywhere;
 mod capture_filters;

@@ -106,6 +106,17 @@ impl TestRepo {
         self.commit("main");
     }
 
+    /// Leaves a conflict at `path` in the index, of an operation that is over.
+    pub fn leave_conflict(&self, path: &str) {
+        self.write(path, "ours\n<<<\n");
+        let blob = self.git(["hash-object", "-w", path]).text();
+        let stages: String = (1..=3).map(|stage| format!("100644 {blob} {stage}\t{path}\n")).collect();
+        let list = self.env().root().join("stages");
+        std::fs::write(&list, stages).unwrap();
+        let added = self.command("git").args(["update-index", "--index-info"]).stdin(std::fs::File::open(list).unwrap()).status();
+        assert!(added.unwrap().success());
+    }
+
     /// Starts an operation on diverged branches and leaves it where it stops.
     pub fn stop_in(&self, operation: Operation) {
         self.diverge();
