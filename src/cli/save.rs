@@ -102,10 +102,11 @@ fn record(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
 
 /// Adds a line to the log of failures beside the database. A failure to do so has nobody left to be told.
 fn log(text: &str) {
-    let Some(folder) = std::env::current_dir().ok().and_then(|directory| shared_dir_around(&directory)) else { return };
+    let around = std::env::current_dir().ok().and_then(|directory| shared_dir_around(&directory));
+    let Some((folder, sharing)) = around else { return };
     let line = format!("{} save: {text}\n", rfc3339(now_millis()));
-    let _ = std::fs::create_dir_all(&folder).and_then(|()| {
-        std::fs::OpenOptions::new().create(true).append(true).open(folder.join("log"))?.write_all(line.as_bytes())
+    let _ = sharing.create_dir_all(&folder).and_then(|()| {
+        sharing.open_lasting(std::fs::OpenOptions::new().append(true), &folder.join("log"))?.write_all(line.as_bytes())
     });
 }
 

@@ -70,7 +70,7 @@ pub fn read(repo: &Repo, file: File) -> Result<Incoming, GitError> {
         return Err(GitError::ObjectMissing(*missing));
     }
     let folder = repo.shared_dir().join(format!("incoming-{}-{:x}", std::process::id(), crate::sys::now_nanos()));
-    fs::create_dir_all(folder.join("pack")).map_err(|source| GitError::io("create", &folder, source))?;
+    repo.sharing().create_dir_all(&folder.join("pack")).map_err(|source| GitError::io("create", &folder, source))?;
     let incoming = Incoming { header, folder };
     let mut git = git(repo);
     // `--strict` refuses what git-fsck(1) calls an error: `.git` and `..` in trees, wrong hashes, links that lead nowhere.
@@ -98,7 +98,7 @@ impl Incoming {
     pub fn objects(&self, repo: &Repo) -> Result<gix::Repository, GitError> {
         let failed = |source| GitError::io("open", &self.folder, source);
         let info = self.folder.join("info");
-        fs::create_dir_all(&info).map_err(failed)?;
+        repo.sharing().create_dir_all(&info).map_err(failed)?;
         let objects = repo.common_dir().join("objects");
         let mut line = objects.as_os_str().as_encoded_bytes().to_vec();
         line.push(b'\n');
@@ -114,7 +114,7 @@ impl Incoming {
         let target = repo.common_dir().join("objects/pack");
         let from = self.folder.join("pack");
         let failed = |source| GitError::io("move the objects to", &target, source);
-        fs::create_dir_all(&target).map_err(failed)?;
+        repo.sharing().create_dir_all(&target).map_err(failed)?;
         let mut names: Vec<_> =
             fs::read_dir(&from).map_err(failed)?.filter_map(Result::ok).map(|entry| entry.file_name()).collect();
         // A reader takes a pack to be there when its index is, so the index comes last.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use gix::bstr::{BStr, BString, ByteSlice};
 
 use super::{GitError, Repo};
+use crate::sys::sharing::Sharing;
 
 /// What `checkpoint.restore.mainWorktree` asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct Config {
     pub stat_cache: bool,
     /// `core.fsync` names the index: it is flushed to the disk when it is written.
     pub sync_index: bool,
+    /// `core.sharedRepository`: who may use what is made in the git directory.
+    pub sharing: Sharing,
 }
 
 impl Config {
@@ -82,6 +85,7 @@ impl Config {
             verify: boolean("checkpoint.restore.verify", true)?,
             stat_cache: boolean("checkpoint.statCache", true)?,
             sync_index: syncs_index(snapshot.string("core.fsync").as_deref().map(|value| value.as_bstr())),
+            sharing: sharing(repo)?,
         })
     }
 }
@@ -122,6 +126,24 @@ pub fn unknown_settings(repo: &Repo) -> Vec<String> {
         }
     }
     unknown.into_iter().collect()
+}
+
+/// What `core.sharedRepository` says (`setup.c:git_config_perm`). A key without a value is true.
+pub(super) fn sharing(repo: &gix::Repository) -> Result<Sharing, GitError> {
+    const KEY: &str = "sharedRepository";
+    let config = repo.config_snapshot();
+    let sections = config.plumbing().sections_by_name("core").into_iter().flatten();
+    let plain = sections.filter(|section| section.header().subsection_name().is_none());
+    let Some(value) = plain.filter_map(|section| section.value_implicit(KEY)).last() else { return Ok(Sharing::Umask) };
+    let parsed =
+        gix::config::tree::Core::SHARED_REPOSITORY.try_into_shared_repository(value.as_ref().map(|value| value.as_bstr()));
+    let malformed = |_| bad("core.sharedRepository", &value.as_ref().map(|value| value.to_string()).unwrap_or_default());
+    // As in git, a number below zero stands for a mode that is not to be added but to be set.
+    Ok(match parsed.map_err(malformed)? {
+        0 => Sharing::Umask,
+        mode if mode > 0 => Sharing::Grant(mode.unsigned_abs()),
+        mode => Sharing::Exactly(mode.unsigned_abs()),
+    })
 }
 
 /// True if `core.fsync` includes the index (git-config(1)): git does not wait for it unless asked to. A later component counts

@@ -2,7 +2,7 @@
 //!
 //! It is an advisory lock on a file (`flock(2)`), so it goes away with the process that holds it, however that ends.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
@@ -19,7 +19,7 @@ impl RepositoryLock {
     /// Takes the lock if it is free.
     pub fn try_acquire(repo: &Repo) -> Result<Option<RepositoryLock>, GitError> {
         let path = repo.common_dir().join("checkpoint").join("tidy.lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = repo.sharing().open_lasting(OpenOptions::new().truncate(false).write(true), &path);
         let file = file.map_err(|source| GitError::io("open", &path, source))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(RepositoryLock { _file: file })),
@@ -38,9 +38,9 @@ impl WorktreeLock {
     /// Waits for the lock of `repo`'s worktree; none if it is not free within `limit`.
     pub fn acquire(repo: &Repo, limit: Option<Duration>) -> Result<Option<WorktreeLock>, GitError> {
         let directory = repo.private_dir();
-        fs::create_dir_all(&directory).map_err(|source| GitError::io("create", &directory, source))?;
+        repo.sharing().create_dir_all(&directory).map_err(|source| GitError::io("create", &directory, source))?;
         let path = directory.join("lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = repo.sharing().open_lasting(OpenOptions::new().truncate(false).write(true), &path);
         let file = file.map_err(|source| GitError::io("open", &path, source))?;
         let failed = |source: Errno| GitError::io("lock", &path, source);
         let Some(limit) = limit else {

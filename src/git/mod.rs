@@ -40,6 +40,6 @@ pub use config::{Config, MainWorktree, parse_duration, unknown_settings};
 pub use date::parse_date;
 pub use error::GitError;
 pub use objects::Objects;
-pub(crate) use odb::{drop_broken_index, merge as merge_packs};
+pub(crate) use odb::{ObjectFolder, drop_broken_index, merge as merge_packs};
 pub use open::{Repo, os_path, path_bytes, shared_dir_around};
 pub use terminal::TerminalConfig;

@@ -13,6 +13,7 @@ use gix::sec::trust::Mapping;
 use super::{Config, GitError};
 use crate::model::{WorktreeId, WorktreeRef};
 use crate::sys;
+use crate::sys::sharing::Sharing;
 
 /// Extensions (gitformat-repository(5)… `Documentation/technical/repository-version`) that this program understands.
 const KNOWN_EXTENSIONS: [&str; 8] =
@@ -155,6 +156,11 @@ impl Repo {
         Some(id.object().ok()?.peel_to_tree().ok()?.id)
     }
 
+    /// The rule for everything that is made in the git directory.
+    pub fn sharing(&self) -> Sharing {
+        self.config.sharing
+    }
+
     /// The `checkpoint.*` configuration in force.
     pub fn config(&self) -> &Config {
         &self.config
@@ -233,11 +239,12 @@ fn use_as_top(opened: gix::ThreadSafeRepository, directory: &Path) -> Result<gix
     Ok(local.into_sync())
 }
 
-/// The folder for our own files of the repository around `directory`, even if that cannot be worked with: for the log of
-/// failures.
-pub fn shared_dir_around(directory: &Path) -> Option<PathBuf> {
+/// The folder for our own files of the repository around `directory`, and who may use them, even if that cannot be worked with:
+/// for the log of failures.
+pub fn shared_dir_around(directory: &Path) -> Option<(PathBuf, Sharing)> {
     let found = gix::ThreadSafeRepository::discover_with_environment_overrides(directory).ok()?.to_thread_local();
-    Some(absolute(found.common_dir()).ok()?.join("checkpoint"))
+    let sharing = super::config::sharing(&found).unwrap_or_default();
+    Some((absolute(found.common_dir()).ok()?.join("checkpoint"), sharing))
 }
 
 /// A path of the file system as the bytes that git sees.

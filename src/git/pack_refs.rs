@@ -3,7 +3,7 @@
 //! gix does not flush that file to disk before it removes the loose refs, so it is done here.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,8 @@ pub fn pack(repo: &Repo) -> Result<usize, GitError> {
         return Ok(0);
     }
     let Some(bytes) = merged(&path, &loose).map_err(failed)? else { return Ok(0) };
-    let written = fs::create_dir_all(repo.shared_dir()).and_then(|()| File::create(&own));
+    let sharing = repo.sharing();
+    let written = sharing.create_dir_all(&repo.shared_dir()).and_then(|()| sharing.create(&own));
     let written = written.and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
     // The lock is there for a moment only, and then the whole file is: whoever dies here does not bar the way for long.
     let locked = written.and_then(|()| fs::hard_link(&own, &lock));

@@ -65,6 +65,8 @@ pub fn delete(repo: &Repo, name: &str, expected: Option<ObjectId>) -> Result<(),
         deref: false,
     };
     repo.gix().edit_references_as([edit], None).map_err(failed)?;
+    // The library leaves the permissions of the file that it writes anew to the umask. One that is not ours was not written.
+    let _ = repo.sharing().apply_at(&repo.common_dir().join("packed-refs"));
     Ok(())
 }
 
@@ -129,11 +131,11 @@ impl Lock {
         let directory = target.parent().unwrap_or(&target).to_owned();
         let until = Instant::now() + LOCK_WAIT;
         loop {
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            match repo.sharing().create_new(OpenOptions::new().write(true), &path) {
                 Ok(file) => return Ok(Lock { target, path, file, done: false }),
                 // `git pack-refs` removes directories that it emptied: make it again.
                 Err(error) if error.kind() == ErrorKind::NotFound && Instant::now() < until => {
-                    match fs::create_dir_all(&directory) {
+                    match repo.sharing().create_dir_all(&directory) {
                         Err(error) if error.kind() != ErrorKind::NotFound => {
                             return Err(GitError::io("create", &directory, error));
                         }

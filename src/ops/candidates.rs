@@ -91,7 +91,7 @@ pub fn session_candidates(directory: &Path, typed: &str) -> Result<Vec<Candidate
 
 fn open(directory: &Path) -> Result<Option<(Repo, Store)>, Error> {
     let repo = Repo::open(directory)?;
-    let store = Store::open_existing(&repo.shared_dir())?;
+    let store = Store::open_existing(&repo.shared_dir(), repo.sharing())?;
     Ok(store.map(|store| (repo, store)))
 }
 

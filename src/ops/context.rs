@@ -23,7 +23,7 @@ impl Context {
     /// Opens the repository around `directory` and its database. A database that was missing is filled from the refs.
     pub fn open(directory: &Path) -> Result<Context, Error> {
         let repo = Repo::open(directory)?;
-        let store = Store::open(&repo.shared_dir())?;
+        let store = Store::open(&repo.shared_dir(), repo.sharing())?;
         let mut context = Context { repo, store };
         if context.store.was_created()? {
             context.fill_from_refs()?;

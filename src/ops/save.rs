@@ -186,7 +186,8 @@ pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequ
         stat: None,
     };
     let pending = pending_path(context);
-    fs::write(&pending, checkpoint.ref_name()).map_err(|source| GitError::io("write", &pending, source))?;
+    let noted = context.repo.sharing().write(&pending, checkpoint.ref_name().as_bytes());
+    noted.map_err(|source| GitError::io("write", &pending, source))?;
     let recorded = commit::record(&context.repo, snapshot, &mut checkpoint, &origin);
     let inserted = recorded.map_err(Error::from).and_then(|()| Ok(context.store.insert(&checkpoint)?));
     let result = match inserted {

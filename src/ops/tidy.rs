@@ -5,7 +5,7 @@
 
 use super::Context;
 use crate::git::lock::RepositoryLock;
-use crate::git::{drop_broken_index, merge_packs, pack_refs};
+use crate::git::{ObjectFolder, drop_broken_index, merge_packs, pack_refs};
 use crate::sys::progress::{self, Phase};
 
 /// So many packs of a tier become one of the next.
@@ -44,13 +44,13 @@ fn is_enough(names: &[String]) -> bool {
 }
 
 fn merge_tiers(context: &mut Context) -> Result<(), super::Error> {
-    let objects = context.repo.common_dir().join("objects");
+    let objects = ObjectFolder::of(&context.repo);
     for tier in 0..TIERS {
         let names = context.store.packs(tier)?;
         if !is_enough(&names) {
             break;
         }
-        let merged = merge_packs(&objects, context.repo.hash_kind(), &names)?;
+        let merged = merge_packs(&objects, &names)?;
         if let Some(pack) = &merged.pack {
             context.store.note_pack(pack, tier + 1)?;
         }

@@ -1,5 +1,6 @@
 //! Opening the database: creating it, bringing it to the present version, and getting by where it cannot be written.
 
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::StoreError;
 use super::schema::{MIGRATIONS, VERSION};
+use crate::sys::sharing::Sharing;
 
 /// The file's name in the folder given to [`Store::open`].
 const FILE_NAME: &str = "checkpoints.db";
@@ -39,27 +41,30 @@ enum Access {
 impl Store {
     /// Opens or creates the database in `folder`. Where it cannot be written it is opened for reading, and where there is
     /// none an empty one in memory takes its place: listing works in a repository that is read-only.
-    pub fn open(folder: &Path) -> Result<Store, StoreError> {
+    pub fn open(folder: &Path, sharing: Sharing) -> Result<Store, StoreError> {
         let path = folder.join(FILE_NAME);
-        match Self::open_writable(&path) {
+        match Self::open_writable(&path, sharing) {
             Err(error) if is_denied(&error) => Self::open_readable(&path, error),
             other => other,
         }
     }
 
     /// Opens the database in `folder` if there is one.
-    pub fn open_existing(folder: &Path) -> Result<Option<Store>, StoreError> {
-        if folder.join(FILE_NAME).exists() { Self::open(folder).map(Some) } else { Ok(None) }
+    pub fn open_existing(folder: &Path, sharing: Sharing) -> Result<Option<Store>, StoreError> {
+        if folder.join(FILE_NAME).exists() { Self::open(folder, sharing).map(Some) } else { Ok(None) }
     }
 
-    fn open_writable(path: &Path) -> Result<Store, StoreError> {
+    fn open_writable(path: &Path, sharing: Sharing) -> Result<Store, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = match Connection::open_with_flags(path, flags) {
             Ok(db) => db,
             Err(_) => {
                 if let Some(folder) = path.parent() {
-                    std::fs::create_dir_all(folder).map_err(|source| denied(path, source))?;
+                    sharing.create_dir_all(folder).map_err(|source| denied(path, source))?;
                 }
+                // SQLite makes the log beside it with the permissions that the database has.
+                let made = sharing.open_lasting(OpenOptions::new().truncate(false).write(true), path);
+                made.map_err(|source| denied(path, source))?;
                 let flags = flags | OpenFlags::SQLITE_OPEN_CREATE;
                 Connection::open_with_flags(path, flags).map_err(|e| StoreError::new("open", path, e))?
             }
@@ -270,7 +275,7 @@ mod tests {
         fixture.store.insert(&sample(1)).unwrap();
         drop(fixture.store);
 
-        let store = Store::open(fixture.folder.path()).unwrap();
+        let store = Store::open(fixture.folder.path(), Sharing::Umask).unwrap();
 
         assert_eq!(store.count().unwrap(), 1);
         assert!(store.is_writable());
@@ -284,7 +289,7 @@ mod tests {
         drop(fixture.store);
         let before = std::fs::read(&path).unwrap();
 
-        let error = Store::open(fixture.folder.path()).err().unwrap();
+        let error = Store::open(fixture.folder.path(), Sharing::Umask).err().unwrap();
 
         assert!(matches!(error, StoreError::Newer { found: 99, known: VERSION, .. }), "{error:?}");
         assert_eq!(std::fs::read(&path).unwrap(), before);
@@ -303,7 +308,8 @@ mod tests {
         }] {
             std::fs::write(&path, &damaged).unwrap();
 
-            let opened = Store::open(fixture.folder.path()).and_then(|store| store.list(&Filter::default()).map(|_| ()));
+            let opened =
+                Store::open(fixture.folder.path(), Sharing::Umask).and_then(|store| store.list(&Filter::default()).map(|_| ()));
 
             assert!(matches!(opened, Err(StoreError::Corrupt { .. })), "{opened:?}");
             assert_eq!(std::fs::read(&path).unwrap(), damaged);
@@ -315,7 +321,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(FILE_NAME), b"").unwrap();
 
-        let store = Store::open(folder.path()).unwrap();
+        let store = Store::open(folder.path(), Sharing::Umask).unwrap();
 
         assert!(store.was_created().unwrap());
     }
@@ -327,13 +333,13 @@ mod tests {
         let mut largest = 0;
 
         for n in 0..200 {
-            let mut store = Store::open(fixture.folder.path()).unwrap();
+            let mut store = Store::open(fixture.folder.path(), Sharing::Umask).unwrap();
             store.insert(&sample(n)).unwrap();
             drop(store);
             largest = largest.max(log.metadata().unwrap().len());
         }
 
-        assert_eq!(Store::open(fixture.folder.path()).unwrap().count().unwrap(), 200);
+        assert_eq!(Store::open(fixture.folder.path(), Sharing::Umask).unwrap().count().unwrap(), 200);
         assert!(largest > LARGEST_LOG / 2 && largest <= LARGEST_LOG, "{largest}");
     }
 
@@ -341,7 +347,7 @@ mod tests {
     fn many_open_and_fill_a_new_database_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let work = |n: u8| {
-            let mut store = Store::open(folder.path())?;
+            let mut store = Store::open(folder.path(), Sharing::Umask)?;
             store.insert(&sample(n)).map(|_| ())
         };
 
@@ -353,7 +359,7 @@ mod tests {
         for result in results {
             result.unwrap();
         }
-        assert_eq!(Store::open(folder.path()).unwrap().count().unwrap(), 16);
+        assert_eq!(Store::open(folder.path(), Sharing::Umask).unwrap().count().unwrap(), 16);
     }
 
     #[test]
@@ -367,7 +373,7 @@ mod tests {
         drop(fixture.store);
         std::fs::set_permissions(fixture.folder.path(), std::fs::Permissions::from_mode(0o555)).unwrap();
 
-        let mut store = Store::open(fixture.folder.path()).unwrap();
+        let mut store = Store::open(fixture.folder.path(), Sharing::Umask).unwrap();
 
         assert_eq!(store.count().unwrap(), 1);
         assert!(matches!(store.insert(&sample(2)), Err(StoreError::ReadOnly { .. })));

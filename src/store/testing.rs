@@ -12,7 +12,7 @@ pub(crate) struct Fixture {
 impl Fixture {
     pub(crate) fn new() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
+        let store = Store::open(folder.path(), Default::default()).unwrap();
         Fixture { store, folder }
     }
 }

@@ -1,9 +1,11 @@
-//! Facts of the running process and machine: the environment, the clock, signals, how far the work has come.
+//! Facts of the running process and machine: the environment, the clock, signals, how far the work has come; and who
+//! may use what it leaves on the disk.
 
 pub mod env;
 pub mod fault;
 pub mod process;
 pub mod progress;
+pub mod sharing;
 pub mod signals;
 
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -80,7 +80,7 @@ fn lend(repo: &Repo, objects: &Objects, command: &mut Command) -> Result<Option<
     }
     let lent = Lent(repo.private_dir().join(format!("objects-{}", std::process::id())));
     let failed = |source| GitError::io("write", &lent.0, source);
-    std::fs::create_dir_all(&lent.0).map_err(failed)?;
+    repo.sharing().create_dir_all(&lent.0).map_err(failed)?;
     let loose = gix::odb::loose::Store::at(&lent.0, objects.hash_kind());
     for (kind, data) in overlay.values() {
         use gix::objs::Write as _;

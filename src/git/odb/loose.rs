@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
@@ -11,25 +11,29 @@ use gix::ObjectId;
 use gix::objs::{Kind, encode::loose_header};
 use libdeflater::{CompressionLvl, Compressor};
 
+use super::folder::ObjectFolder;
 use crate::git::GitError;
+use crate::sys::sharing::Sharing;
 
 /// A temporary file that is removed unless it is moved into place. git prunes what is left behind under these names.
 pub(super) struct TempFile {
     pub(super) file: File,
     path: PathBuf,
+    sharing: Sharing,
     kept: bool,
 }
 
 impl TempFile {
-    /// Creates `<directory>/<prefix><something unique>`.
-    pub(super) fn create(directory: &Path, prefix: &str) -> Result<TempFile, GitError> {
+    /// Creates `<directory>/<prefix><something unique>`, read-only as git's objects are: only this process writes to it, through
+    /// the handle it has.
+    pub(super) fn create(sharing: Sharing, directory: &Path, prefix: &str) -> Result<TempFile, GitError> {
         for attempt in 0..100u32 {
             let path = directory.join(format!("{prefix}{}_{:x}_{attempt}", std::process::id(), crate::sys::now_nanos()));
-            match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
-                Ok(file) => return Ok(TempFile { file, path, kept: false }),
+            match OpenOptions::new().read(true).write(true).create_new(true).mode(0o444).open(&path) {
+                Ok(file) => return Ok(TempFile { file, path, sharing, kept: false }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < 3 => {
-                    fs::create_dir_all(directory).map_err(|source| GitError::io("create", directory, source))?;
+                    sharing.create_dir_all(directory).map_err(|source| GitError::io("create", directory, source))?;
                 }
                 Err(source) => return Err(GitError::io("create a file in", directory, source)),
             }
@@ -37,10 +41,10 @@ impl TempFile {
         Err(GitError::io("create a file in", directory, io::Error::from(io::ErrorKind::AlreadyExists)))
     }
 
-    /// Flushes the file, makes it read-only as git's objects are, and moves it to `target`.
+    /// Flushes the file and moves it to `target`.
     pub(super) fn keep_as(&mut self, target: &Path) -> Result<(), GitError> {
         let failed = |source| GitError::io("write", target, source);
-        self.file.set_permissions(fs::Permissions::from_mode(0o444)).map_err(failed)?;
+        self.sharing.apply(&self.file).map_err(failed)?;
         self.file.sync_all().map_err(failed)?;
         fs::rename(&self.path, target).map_err(failed)?;
         self.kept = true;
@@ -84,15 +88,15 @@ pub(super) fn persist<T>(mut write: impl FnMut() -> Result<T, GitError>) -> Resu
 }
 
 /// Writes an object from memory.
-pub(super) fn write(objects: &Path, id: &ObjectId, kind: Kind, data: &[u8]) -> Result<(), GitError> {
-    let failed = |source| GitError::io("write an object to", objects, source);
+pub(super) fn write(objects: &ObjectFolder, id: &ObjectId, kind: Kind, data: &[u8]) -> Result<(), GitError> {
+    let failed = |source| GitError::io("write an object to", &objects.path, source);
     let whole = [loose_header(kind, data.len() as u64).as_slice(), data].concat();
     let mut compressor = Compressor::new(CompressionLvl::fastest());
     let mut deflated = vec![0; compressor.zlib_compress_bound(whole.len())];
     let len = compressor.zlib_compress(&whole, &mut deflated);
     deflated.truncate(len.map_err(|source| GitError::other("compress an object", source))?);
     persist(|| {
-        let temp = TempFile::create(objects, "tmp_obj_")?;
+        let temp = TempFile::create(objects.sharing, &objects.path, "tmp_obj_")?;
         (&temp.file).write_all(&deflated).map_err(failed)?;
         place(temp, objects, id)
     })
@@ -100,16 +104,11 @@ pub(super) fn write(objects: &Path, id: &ObjectId, kind: Kind, data: &[u8]) -> R
 
 /// Writes a blob of exactly `size` bytes from a stream, without holding it in memory. Returns its id, or none if the stream
 /// ended early or went on.
-pub(super) fn write_stream(
-    objects: &Path,
-    kind: gix::hash::Kind,
-    size: u64,
-    mut content: impl Read,
-) -> Result<Option<ObjectId>, GitError> {
-    let temp = TempFile::create(objects, "tmp_obj_")?;
-    let failed = |source| GitError::io("write an object to", objects, source);
+pub(super) fn write_stream(objects: &ObjectFolder, size: u64, mut content: impl Read) -> Result<Option<ObjectId>, GitError> {
+    let temp = TempFile::create(objects.sharing, &objects.path, "tmp_obj_")?;
+    let failed = |source| GitError::io("write an object to", &objects.path, source);
     let header = loose_header(Kind::Blob, size);
-    let mut hasher = gix::hash::hasher(kind);
+    let mut hasher = gix::hash::hasher(objects.hash);
     hasher.update(&header);
     let mut encoder = ZlibEncoder::new(io::BufWriter::with_capacity(1 << 18, &temp.file), Compression::fast());
     encoder.write_all(&header).map_err(failed)?;
@@ -138,13 +137,14 @@ pub(super) fn write_stream(
     Ok(Some(id))
 }
 
-fn place(mut temp: TempFile, objects: &Path, id: &ObjectId) -> Result<(), GitError> {
-    let target = path(objects, id);
-    let directory = target.parent().unwrap_or(objects);
+fn place(mut temp: TempFile, objects: &ObjectFolder, id: &ObjectId) -> Result<(), GitError> {
+    let target = path(&objects.path, id);
+    let directory = target.parent().unwrap_or(&objects.path);
     persist(|| {
         if !directory.is_dir() {
-            fs::create_dir_all(directory).map_err(|source| GitError::io("create", directory, source))?;
-            sync_directory(objects)?;
+            let made = objects.sharing.create_dir_all(directory);
+            made.map_err(|source| GitError::io("create", directory, source))?;
+            sync_directory(&objects.path)?;
         }
         temp.keep_as(&target)
     })?;

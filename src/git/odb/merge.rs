@@ -13,6 +13,7 @@ use flate2::read::ZlibDecoder;
 use gix::ObjectId;
 use gix::odb::pack::{data, index, multi_index};
 
+use super::folder::ObjectFolder;
 use super::loose::{self, sync_directory};
 use super::pack::{self, Packed};
 use super::sink::Packer;
@@ -32,7 +33,8 @@ pub(crate) struct Merged {
 
 /// Puts `names` together: packs in `<objects>/pack`, and loose objects by their ids. Packs that a multi-pack-index refers to
 /// are left to git.
-pub(crate) fn merge(objects: &Path, hash: gix::hash::Kind, names: &[String]) -> Result<Merged, GitError> {
+pub(crate) fn merge(folder: &ObjectFolder, names: &[String]) -> Result<Merged, GitError> {
+    let (objects, hash) = (folder.path.as_path(), folder.hash);
     let directory = objects.join("pack");
     if directory.join("multi-pack-index.d").exists() {
         return Ok(Merged::default());
@@ -56,7 +58,7 @@ pub(crate) fn merge(objects: &Path, hash: gix::hash::Kind, names: &[String]) -> 
         let done = names.iter().filter(|name| !sources.contains(name)).cloned().collect();
         return Ok(Merged { pack: None, done });
     }
-    let new = pack::write(objects, hash, &entries)?;
+    let new = pack::write(folder, &entries)?;
     pack::release(objects, &new);
     if !holds_all(&directory.join(&new), hash, &seen) {
         return Err(GitError::other("put packs together", "the new pack does not hold what it should"));
@@ -176,7 +178,7 @@ mod tests {
     }
 
     fn merge_in(repo: &TestRepo, names: &[String]) -> Merged {
-        merge(&repo.path(".git/objects"), gix::hash::Kind::Sha1, names).unwrap()
+        merge(&ObjectFolder::of(&repo.open()), names).unwrap()
     }
 
     #[test]

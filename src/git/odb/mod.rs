@@ -4,12 +4,14 @@
 //! gix neither writes packs of this kind nor flushes what it writes to disk.
 
 mod cruft;
+mod folder;
 mod loose;
 mod merge;
 mod pack;
 mod present;
 mod sink;
 
+pub(crate) use folder::ObjectFolder;
 pub(crate) use loose::sync_directory;
 pub(crate) use merge::{drop_broken_index, merge};
 pub use sink::Keep;

@@ -8,8 +8,10 @@ use flate2::Crc;
 use gix::ObjectId;
 use gix::objs::Kind;
 
+use super::folder::ObjectFolder;
 use super::loose::{TempFile, persist, sync_directory};
 use crate::git::GitError;
+use crate::sys::sharing::Sharing;
 
 /// An object on its way into a pack.
 pub(super) struct Packed {
@@ -33,12 +35,12 @@ const MARK: &[u8] = b"git-checkpoint\n";
 
 /// Writes `entries` as one pack with its index into `<objects>/pack`; both are on disk when it returns. Returns the name of the
 /// two files. The pack is marked to be kept; [`release`] takes the mark away once a ref holds its objects.
-pub(super) fn write(objects: &Path, hash: gix::hash::Kind, entries: &[Packed]) -> Result<String, GitError> {
-    persist(|| write_once(&objects.join("pack"), hash, entries))
+pub(super) fn write(objects: &ObjectFolder, entries: &[Packed]) -> Result<String, GitError> {
+    persist(|| write_once(&objects.path.join("pack"), objects.hash, objects.sharing, entries))
 }
 
-fn write_once(directory: &Path, hash: gix::hash::Kind, entries: &[Packed]) -> Result<String, GitError> {
-    let mut temp = TempFile::create(directory, "tmp_pack_")?;
+fn write_once(directory: &Path, hash: gix::hash::Kind, sharing: Sharing, entries: &[Packed]) -> Result<String, GitError> {
+    let mut temp = TempFile::create(sharing, directory, "tmp_pack_")?;
     let failed = |source| GitError::io("write a pack to", directory, source);
     let mut out = Hashed { out: BufWriter::with_capacity(1 << 18, &temp.file), hasher: gix::hash::hasher(hash), written: 0 };
     let count = u32::try_from(entries.len()).map_err(|source| GitError::other("count the objects of a pack", source))?;
@@ -54,12 +56,12 @@ fn write_once(directory: &Path, hash: gix::hash::Kind, entries: &[Packed]) -> Re
         placed.push(Placed { id: entry.id, crc: crc.sum(), offset });
     }
     let trailer = out.finish().map_err(failed)?;
-    let mut index = TempFile::create(directory, "tmp_idx_")?;
+    let mut index = TempFile::create(sharing, directory, "tmp_idx_")?;
     write_index(&index, hash, placed, &trailer).map_err(failed)?;
     // A reader takes a pack to be there when its index is, so the index comes last (`builtin/pack-objects.c`).
     let name = format!("pack-{trailer}");
     let mark = directory.join(&name).with_extension("keep");
-    std::fs::write(&mark, MARK).map_err(|source| GitError::io("write", &mark, source))?;
+    sharing.write(&mark, MARK).map_err(|source| GitError::io("write", &mark, source))?;
     temp.keep_as(&directory.join(&name).with_extension("pack"))?;
     index.keep_as(&directory.join(&name).with_extension("idx"))?;
     sync_directory(directory)?;

@@ -1,13 +1,13 @@
 //! Where the objects of one capture gather until they are written together.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gix::ObjectId;
 use gix::objs::Kind;
 use libdeflater::{CompressionLvl, Compressor};
 
+use super::folder::ObjectFolder;
 use super::loose;
 use super::pack::{self, Packed};
 use super::present::Present;
@@ -33,8 +33,7 @@ pub enum Keep {
 /// Gathers objects from several threads.
 pub(crate) struct ObjectSink {
     keep: Keep,
-    hash: gix::hash::Kind,
-    directory: PathBuf,
+    folder: ObjectFolder,
     present: Present,
     state: Mutex<State>,
 }
@@ -54,8 +53,8 @@ struct State {
 
 impl ObjectSink {
     pub(crate) fn new(repo: &Repo, keep: Keep) -> ObjectSink {
-        let (hash, directory) = (repo.hash_kind(), repo.common_dir().join("objects"));
-        ObjectSink { keep, hash, present: Present::new(&directory, hash), directory, state: Mutex::default() }
+        let folder = ObjectFolder::of(repo);
+        ObjectSink { keep, present: Present::new(&folder.path, folder.hash), folder, state: Mutex::default() }
     }
 
     /// A way in for one thread.
@@ -81,7 +80,7 @@ impl ObjectSink {
             (std::mem::take(&mut state.raw), std::mem::take(&mut state.packed))
         };
         if packed.is_empty() && raw.len() <= MOST_LOOSE {
-            raw.iter().try_for_each(|(id, kind, data)| loose::write(&self.directory, id, *kind, data))?;
+            raw.iter().try_for_each(|(id, kind, data)| loose::write(&self.folder, id, *kind, data))?;
             let mut state = self.state();
             state.written.extend(raw.iter().map(|(id, ..)| id.to_string()));
             state.loose = raw;
@@ -97,15 +96,15 @@ impl ObjectSink {
     /// taken nevertheless is written again.
     pub(crate) fn held_by_ref(&self) -> Result<(), GitError> {
         let loose = std::mem::take(&mut self.state().loose);
-        let gone = loose.iter().filter(|(id, ..)| !loose::path(&self.directory, id).exists());
-        gone.into_iter().try_for_each(|(id, kind, data)| loose::write(&self.directory, id, *kind, data))?;
+        let gone = loose.iter().filter(|(id, ..)| !loose::path(&self.folder.path, id).exists());
+        gone.into_iter().try_for_each(|(id, kind, data)| loose::write(&self.folder, id, *kind, data))?;
         self.release();
         Ok(())
     }
 
     fn release(&self) {
         for name in self.written().iter().filter(|name| name.starts_with("pack-")) {
-            pack::release(&self.directory, name);
+            pack::release(&self.folder.path, name);
         }
     }
 
@@ -115,7 +114,7 @@ impl ObjectSink {
     }
 
     fn write_pack(&self, entries: &[Packed]) -> Result<(), GitError> {
-        let name = pack::write(&self.directory, self.hash, entries)?;
+        let name = pack::write(&self.folder, entries)?;
         self.state().written.push(name);
         Ok(())
     }
@@ -141,8 +140,8 @@ pub(crate) struct ObjectWriter<'a> {
 impl ObjectWriter<'_> {
     /// Adds an object and returns its id.
     pub(crate) fn add(&mut self, kind: Kind, data: &[u8]) -> Result<ObjectId, GitError> {
-        let id =
-            gix::objs::compute_hash(self.sink.hash, kind, data).map_err(|source| GitError::other("hash an object", source))?;
+        let id = gix::objs::compute_hash(self.sink.folder.hash, kind, data)
+            .map_err(|source| GitError::other("hash an object", source))?;
         let in_memory = self.sink.keep == Keep::Memory;
         if !self.sink.state().known.insert(id) {
             return Ok(id);
@@ -184,7 +183,7 @@ impl ObjectWriter<'_> {
     /// Adds a blob of `size` bytes from a stream; none if the stream has another length.
     pub(crate) fn add_stream(&mut self, size: u64, mut content: impl std::io::Read) -> Result<Option<ObjectId>, GitError> {
         match self.sink.keep {
-            Keep::Objects => loose::write_stream(&self.sink.directory, self.sink.hash, size, content),
+            Keep::Objects => loose::write_stream(&self.sink.folder, size, content),
             Keep::Memory => {
                 let mut data = Vec::new();
                 content.read_to_end(&mut data).map_err(|source| GitError::other("read a file", source))?;

@@ -51,8 +51,8 @@ struct Reach {
 
 impl Areas {
     /// Makes the folder in the git directory.
-    pub(super) fn create(folder: PathBuf) -> Result<Areas, GitError> {
-        let made = fault::point().and_then(|()| std::fs::create_dir(&folder));
+    pub(super) fn create(repo: &Repo, folder: PathBuf) -> Result<Areas, GitError> {
+        let made = fault::point().and_then(|()| repo.sharing().create_dir(&folder));
         made.map_err(|source| GitError::io("create", &folder, source))?;
         let handle = open(&folder)?;
         Ok(Areas { folder, folders: vec![(BString::default(), handle)] })
@@ -60,7 +60,7 @@ impl Areas {
 
     /// Opens the folders that the journal of another process names. One that is gone held nothing any more.
     pub(super) fn reopen(repo: &Repo, folder: PathBuf, others: &[BString]) -> Result<Areas, GitError> {
-        std::fs::create_dir_all(&folder).map_err(|source| GitError::io("create", &folder, source))?;
+        repo.sharing().create_dir_all(&folder).map_err(|source| GitError::io("create", &folder, source))?;
         let mut folders = vec![(BString::default(), open(&folder)?)];
         let top = Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))?;
         for path in others {

@@ -4,9 +4,9 @@
 //! comes after this one died. A lock that is not ours is never removed.
 
 use std::cell::OnceCell;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -42,13 +42,9 @@ impl IndexLock {
     /// Makes the file that is to become the lock, in `folder`.
     pub(super) fn prepare(repo: &Repo, folder: &Path) -> Result<IndexLock, GitError> {
         let own = folder.join("index");
-        let made = fault::point().and_then(|()| File::create_new(&own));
+        let made = fault::point().and_then(|()| repo.sharing().create_new(OpenOptions::new().write(true), &own));
         let file = made.map_err(|source| GitError::io("create", &own, source))?;
         let failed = |source| GitError::io("look at", &own, source);
-        // What a shared repository grants others stays granted.
-        if let Ok(index) = repo.index_path().metadata() {
-            let _ = file.set_permissions(std::fs::Permissions::from_mode(index.mode() & 0o777));
-        }
         let inode = file.metadata().map_err(failed)?.ino();
         Ok(IndexLock { lock: Self::path(repo), own, file, inode, held: false, source: OnceCell::new() })
     }

@@ -21,6 +21,7 @@ use crate::git::{GitError, Repo};
 use crate::model::Millis;
 use crate::sys::fault;
 use crate::sys::process::Process;
+use crate::sys::sharing::Sharing;
 
 const VERSION: u32 = 1;
 /// How the names of journals begin of which the restore is over.
@@ -172,7 +173,7 @@ impl Journal {
     /// Writes the journal so that it is there after a crash of the machine.
     pub(super) fn write(&self, repo: &Repo) -> Result<(), GitError> {
         let path = Journal::path(repo);
-        write_durably(&path, |file| {
+        write_durably(repo.sharing(), &path, |file| {
             let mut out = std::io::BufWriter::new(file);
             serde_json::to_writer(&mut out, self)?;
             out.flush()
@@ -210,10 +211,10 @@ impl Journal {
     }
 }
 
-fn write_durably(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
+fn write_durably(sharing: Sharing, path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
     fault::point()?;
     let beside = Journal::unfinished_path(path);
-    let mut file = File::create(&beside)?;
+    let mut file = sharing.create(&beside)?;
     fill(&mut file)?;
     file.sync_all()?;
     fault::point()?;

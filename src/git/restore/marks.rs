@@ -90,7 +90,7 @@ pub(super) fn gather(repo: &Repo, index: &Source, ops: &[Op], edits: &[IndexEdit
         return Ok(());
     }
     let list = serde_json::to_vec(&marks).map_err(|source| GitError::other("list marks", source))?;
-    originals::write(folder, LIST, &list)
+    originals::write(repo.sharing(), folder, LIST, &list)
 }
 
 /// True if one of `paths` is below `directory`.

@@ -6,7 +6,6 @@
 //! plain git. They also lie beside the worktree's other private files, under the id of the pre-restore checkpoint.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +29,7 @@ use crate::git::odb::{Keep, ObjectSink};
 use crate::git::stat::FileStat;
 use crate::git::{GitError, Objects, Repo, commit, refs};
 use crate::sys::fault;
+use crate::sys::sharing::Sharing;
 
 const LIST: &str = "list.json";
 
@@ -163,7 +163,8 @@ pub(super) fn settle(repo: &Repo, folder: &Path, checkpoint: &str) -> Result<(),
     if !from.exists() {
         return Ok(());
     }
-    let moved = fault::point().and_then(|()| std::fs::create_dir_all(home(repo))).and_then(|()| std::fs::rename(&from, &to));
+    let made = fault::point().and_then(|()| repo.sharing().create_dir_all(&home(repo)));
+    let moved = made.and_then(|()| std::fs::rename(&from, &to));
     moved.map_err(|source| GitError::io("keep originals in", &to, source))
 }
 
@@ -194,7 +195,7 @@ pub(super) fn gather(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &mut 
         return Ok(());
     }
     let list = serde_json::to_vec(&originals).map_err(|source| GitError::other("list originals", source))?;
-    write(folder, LIST, &list)
+    write(repo.sharing(), folder, LIST, &list)
 }
 
 /// True if some attribute file or setting can make the content of a file differ from its blob.
@@ -261,7 +262,7 @@ impl Worker<'_> {
                 Ok(_) => {
                     if let Some((hash, bytes)) = self.more_than_blob(objects, &mut filters, &paths, &top, op)? {
                         let name = op.slot.to_string();
-                        write(self.folder, &name, &bytes)?;
+                        write(self.repo.sharing(), self.folder, &name, &bytes)?;
                         (original.hash, original.content) = (Some(hash), Some(name));
                     }
                 }
@@ -317,11 +318,11 @@ fn leads_back(objects: &Objects, filters: &mut Filters, path: &BStr, blob: &Obje
     }
 }
 
-pub(super) fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), GitError> {
+pub(super) fn write(sharing: Sharing, folder: &Path, name: &str, bytes: &[u8]) -> Result<(), GitError> {
     let folder = staged(folder);
     let path = folder.join(name);
-    let written = fault::point().and_then(|()| std::fs::create_dir_all(&folder)).and_then(|()| {
-        let mut file = File::create(&path)?;
+    let written = fault::point().and_then(|()| sharing.create_dir_all(&folder)).and_then(|()| {
+        let mut file = sharing.create(&path)?;
         file.write_all(bytes)?;
         file.sync_all()
     });

@@ -130,7 +130,7 @@ pub(super) fn whole(repo: &Repo, folder: &Path) -> Result<PathBuf, GitError> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let key = name.rsplit('-').next().unwrap_or_default();
     let failed = |source| GitError::io("keep files in", home(repo), source);
-    fs::create_dir_all(home(repo)).map_err(failed)?;
+    repo.sharing().create_dir_all(&home(repo)).map_err(failed)?;
     let names = std::iter::once(key.to_owned()).chain((1..PLACES).map(|n| format!("{key}.{n}")));
     let free = names.map(|name| home(repo).join(name)).find(|place| place.symlink_metadata().is_err());
     let place = free.ok_or_else(|| failed(io::ErrorKind::AlreadyExists.into()))?;
@@ -148,7 +148,8 @@ fn place(repo: &Repo, key: &str, op: &Op, slot: &str) -> Result<PathBuf, GitErro
     let numbered = (1..PLACES).map(|n| home(repo).join(format!("{key}.{n}")).join(slot));
     let mut failure = io::Error::from(io::ErrorKind::AlreadyExists);
     for place in std::iter::once(named.clone()).chain(numbered) {
-        let made = place.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| place.symlink_metadata());
+        let made =
+            place.parent().map_or(Ok(()), |parent| repo.sharing().create_dir_all(parent)).and_then(|()| place.symlink_metadata());
         match made {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(place),
             Err(error) => failure = error,

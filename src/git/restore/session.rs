@@ -96,12 +96,12 @@ impl Session {
     pub fn begin(repo: &Repo, began_at: Millis, limit: Duration) -> Result<Begun, GitError> {
         let key = ulid::Ulid::new().to_string().to_ascii_lowercase();
         let private = repo.private_dir();
-        std::fs::create_dir_all(&private).map_err(|source| GitError::io("create", &private, source))?;
+        repo.sharing().create_dir_all(&private).map_err(|source| GitError::io("create", &private, source))?;
         if Journal::read(repo)?.is_none() {
             sweep(repo);
         }
         let mut journal = Journal::new(key, began_at);
-        let areas = Areas::create(journal.folder(repo))?;
+        let areas = Areas::create(repo, journal.folder(repo))?;
         let folder = journal.folder(repo);
         let (journal_path, top) = (Journal::path(repo), repo.top().to_owned());
         let lock = match IndexLock::prepare(repo, &folder) {

@@ -350,7 +350,7 @@ impl Snapshot {
         self.cache.set_header(&header);
         let path = cache_path(repo);
         let temp = path.with_extension(format!("tmp{}", std::process::id()));
-        let written = File::create(&temp).and_then(|mut file| self.cache.write(&mut file));
+        let written = repo.sharing().create(&temp).and_then(|mut file| self.cache.write(&mut file));
         // Some file systems flush a file at once that is renamed over another; this one is not worth waiting for.
         let _ = std::fs::remove_file(&path);
         let written = written.and_then(|()| std::fs::rename(&temp, &path));

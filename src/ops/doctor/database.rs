@@ -29,7 +29,7 @@ pub(super) fn open(repo: Repo, fix: bool, report: &mut Report) -> Result<Option<
         }
         Err(error) => return Err(error.into()),
     }
-    let mut context = Context { store: Store::open(&folder)?, repo };
+    let mut context = Context { store: Store::open(&folder, repo.sharing())?, repo };
     if context.store.was_created()? {
         context.fill_from_refs()?;
     }
@@ -38,7 +38,7 @@ pub(super) fn open(repo: Repo, fix: bool, report: &mut Report) -> Result<Option<
 
 /// Reads all of it once.
 fn read(repo: &Repo) -> Result<(), StoreError> {
-    let Some(store) = Store::open_existing(&repo.shared_dir())? else { return Ok(()) };
+    let Some(store) = Store::open_existing(&repo.shared_dir(), repo.sharing())? else { return Ok(()) };
     store.check()?;
     store.list(&Filter::default())?;
     store.restores(repo.worktree_id())?;

@@ -30,6 +30,7 @@ mod restore_others;
 mod restore_refusals;
 mod restore_result;
 mod restore_types;
+mod shared;
 mod sparse;
 mod stat_cache_file;
 mod stat_cache_rules;
