@@ -149,6 +149,7 @@ fn reason_word(reason: KeepReason) -> &'static str {
         KeepReason::NotCaptured => "not-captured",
         KeepReason::OutsideSparseCheckout => "outside-sparse-checkout",
         KeepReason::Edited => "edited",
+        KeepReason::SkipWorktree => "skip-worktree",
     }
 }
 

@@ -153,12 +153,12 @@ impl<'a> Entry<'a> {
         self.extended = if on { self.extended | INTENT_TO_ADD } else { self.extended & !INTENT_TO_ADD };
     }
 
-    pub(super) fn set_skip_worktree(&mut self) {
-        self.extended |= SKIP_WORKTREE;
+    pub(super) fn set_skip_worktree(&mut self, on: bool) {
+        self.extended = if on { self.extended | SKIP_WORKTREE } else { self.extended & !SKIP_WORKTREE };
     }
 
-    pub(super) fn set_assume_unchanged(&mut self) {
-        self.flags |= ASSUME_UNCHANGED;
+    pub(super) fn set_assume_unchanged(&mut self, on: bool) {
+        self.flags = if on { self.flags | ASSUME_UNCHANGED } else { self.flags & !ASSUME_UNCHANGED };
     }
 
     pub(super) fn set_stage(&mut self, stage: u16) {

@@ -25,10 +25,10 @@ pub(super) fn join_split(path: &Path, hash: Kind) -> Result<Vec<u8>, GitError> {
         raw.set_stage(u16::try_from(entry.stage_raw()).unwrap_or_default());
         raw.set_intent_to_add(entry.flags.contains(Flags::INTENT_TO_ADD));
         if entry.flags.contains(Flags::SKIP_WORKTREE) {
-            raw.set_skip_worktree();
+            raw.set_skip_worktree(true);
         }
         if entry.flags.contains(Flags::ASSUME_VALID) {
-            raw.set_assume_unchanged();
+            raw.set_assume_unchanged(true);
         }
         writer.push(&raw);
     }
@@ -82,7 +82,7 @@ fn expand(objects: &Objects, tree: &oid, prefix: &BStr, writer: &mut Writer) -> 
         let mut raw = Entry::new(path.as_bstr());
         raw.stat = StatData::default().with_mode(entry.mode.value().into());
         raw.id = entry.oid.as_bytes();
-        raw.set_skip_worktree();
+        raw.set_skip_worktree(true);
         writer.push(&raw);
     }
     Ok(())

@@ -51,10 +51,12 @@ pub struct Put {
     pub id: ObjectId,
     /// The entry only announces the path (`git add -N`).
     pub intent_to_add: bool,
-    /// The entry stands for a file that is not to be in the worktree. Where it says so already it goes on saying so.
+    /// The entry stands for a file that is not to be in the worktree.
     pub skip_worktree: bool,
-    /// The file is taken to be unchanged. Where the entry says so already it goes on saying so.
+    /// The file is taken to be unchanged.
     pub assume_unchanged: bool,
+    /// What the entry says of these two beyond that is taken from it; else it goes on saying so.
+    pub exact_flags: bool,
     /// Stat data of the file if it has this content; all zero otherwise.
     pub stat: StatData,
 }
@@ -170,11 +172,11 @@ fn edited<'a>(mut entry: Entry<'a>, put: &'a Put) -> Entry<'a> {
     entry.stat = put.stat.with_mode(put.mode);
     entry.id = put.id.as_slice();
     entry.set_intent_to_add(put.intent_to_add);
-    if put.skip_worktree {
-        entry.set_skip_worktree();
+    if put.skip_worktree || put.exact_flags {
+        entry.set_skip_worktree(put.skip_worktree);
     }
-    if put.assume_unchanged {
-        entry.set_assume_unchanged();
+    if put.assume_unchanged || put.exact_flags {
+        entry.set_assume_unchanged(put.assume_unchanged);
     }
     entry
 }

@@ -21,8 +21,15 @@ impl<'a> Editor<'a> {
         let id = ObjectId::from_hex(self.repo.git(&["hash-object", "-w", "--", path]).as_bytes()).unwrap();
         let stat = statat(CWD, self.repo.path(path), AtFlags::SYMLINK_NOFOLLOW).unwrap();
         let mode = if stat.st_mode & 0o100 == 0 { 0o100_644 } else { 0o100_755 };
-        let put =
-            Put { mode, id, intent_to_add: false, skip_worktree: false, assume_unchanged: false, stat: StatData::of(&stat) };
+        let put = Put {
+            mode,
+            id,
+            intent_to_add: false,
+            skip_worktree: false,
+            assume_unchanged: false,
+            exact_flags: false,
+            stat: StatData::of(&stat),
+        };
         self.edits.set(path.into(), Edit::Put(put));
         self
     }
@@ -82,7 +89,15 @@ fn unproven(repo: &TestRepo) -> Vec<String> {
 }
 
 fn put_of(id: ObjectId) -> Put {
-    Put { mode: 0o100_644, id, intent_to_add: false, skip_worktree: false, assume_unchanged: false, stat: StatData::default() }
+    Put {
+        mode: 0o100_644,
+        id,
+        intent_to_add: false,
+        skip_worktree: false,
+        assume_unchanged: false,
+        exact_flags: false,
+        stat: StatData::default(),
+    }
 }
 
 #[test]

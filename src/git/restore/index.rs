@@ -11,13 +11,14 @@ use serde::{Deserialize, Serialize};
 use super::dirs::Top;
 use super::identity::Identity;
 use super::journal::text;
-use super::marks::Marks;
+use super::marks::{Mark, Marks};
 use super::op::Op;
 use super::plan::{Target, side_of};
 use crate::git::diff::{Side, tree_changes};
 use crate::git::facts::Head;
-use crate::git::index_edit::{Edit, Edits, Put, Source, StatData};
+use crate::git::index_edit::{Edit, Edits, Marked, Put, Source, StatData};
 use crate::git::snapshot::Entry;
+use crate::git::sparse::Sparse;
 use crate::git::stat::FileStat;
 use crate::git::{GitError, Objects, Repo};
 
@@ -66,6 +67,8 @@ struct IndexPut {
     skip_worktree: bool,
     #[serde(default)]
     assume_unchanged: bool,
+    #[serde(default)]
+    exact_flags: bool,
 }
 
 impl IndexEdit {
@@ -82,12 +85,59 @@ pub struct IndexNow<'a> {
     pub intent_to_add: &'a [BString],
     /// Where HEAD is.
     pub head: &'a Head,
-    /// Paths that stay outside the sparse checkout.
+    /// Paths that stay without a file.
     pub outside: BTreeSet<BString>,
+    /// Some of its entries may have flags.
+    pub may_have_flags: bool,
+}
+
+/// The flags that entries have now.
+struct Flags {
+    entries: BTreeMap<BString, Marked>,
+    sparse: Option<Sparse>,
+    /// Every flag that the target had is known.
+    known: bool,
+}
+
+impl Flags {
+    fn of(repo: &Repo, now: &IndexNow<'_>, known: bool) -> Result<Flags, GitError> {
+        let entries = match now.may_have_flags {
+            true => Source::read(&repo.index_path(), repo.hash_kind())?.marked()?,
+            false => BTreeMap::new(),
+        };
+        let sparse = if entries.is_empty() { None } else { Sparse::of(repo)? };
+        Ok(Flags { entries, sparse, known })
+    }
+
+    /// Skip-worktree and assume-unchanged of the entry of `path` now.
+    fn now(&self, path: &BStr) -> (bool, bool) {
+        self.entries.get(path).map_or((false, false), |entry| (entry.skip_worktree, entry.assume_unchanged))
+    }
+
+    /// The same as it is to be. What the sparse checkout asks for is left to it.
+    fn wanted(&self, path: &BStr, mark: Option<&Mark>) -> (bool, bool) {
+        let (skips, assumes) = self.now(path);
+        let by_sparse = skips && self.sparse.as_ref().is_some_and(|sparse| !sparse.includes(path));
+        match mark {
+            Some(mark) => (mark.skip_worktree || by_sparse, mark.assume_unchanged),
+            None if self.known => (by_sparse, false),
+            None => (skips, assumes),
+        }
+    }
+
+    /// Paths whose entries have other flags than they had.
+    fn changed<'a>(&'a self, marks: &'a Marks) -> impl Iterator<Item = &'a BString> {
+        let noted = marks.iter().filter(|(_, mark)| self.known || mark.skip_worktree || mark.assume_unchanged);
+        let set_since = self.entries.keys().filter(|path| self.known && marks.get(path.as_bstr()).is_none());
+        // An entry for a whole directory is the sparse checkout's.
+        let paths = noted.map(|(path, _)| path).chain(set_since).filter(|path| !path.ends_with(b"/"));
+        paths.filter(|path| self.now(path.as_bstr()) != self.wanted(path.as_bstr(), marks.get(path.as_bstr())))
+    }
 }
 
 /// The edits that bring the index to what `mode` says, for the paths that `includes` lets through.
 pub fn edits(
+    repo: &Repo,
     objects: &Objects,
     now: &IndexNow<'_>,
     target: &Target,
@@ -102,14 +152,16 @@ pub fn edits(
     };
     let nothing_noted = Marks::default();
     let marks = if mode == IndexMode::Captured { &target.marks } else { &nothing_noted };
+    let flags = Flags::of(repo, now, mode == IndexMode::Captured && target.flags_known)?;
     let put = |path: &BString, side: Side| {
-        let mark = marks.get(path.as_bstr());
+        let (skip_worktree, assume_unchanged) = flags.wanted(path.as_bstr(), marks.get(path.as_bstr()));
         IndexPut {
             mode: side.mode.value(),
             id: side.id,
             intent_to_add: false,
-            skip_worktree: now.outside.contains(path) || mark.is_some_and(|mark| mark.skip_worktree),
-            assume_unchanged: mark.is_some_and(|mark| mark.assume_unchanged),
+            skip_worktree: now.outside.contains(path) || skip_worktree,
+            assume_unchanged,
+            exact_flags: flags.known,
         }
     };
     let mut edits: BTreeMap<BString, Option<IndexPut>> = BTreeMap::new();
@@ -120,8 +172,7 @@ pub fn edits(
         let put = change.new.map(|side| put(&change.path, side));
         edits.insert(change.path, put);
     }
-    for (path, _) in marks.iter().filter(|(path, mark)| (mark.skip_worktree || mark.assume_unchanged) && includes(path.as_bstr()))
-    {
+    for path in flags.changed(marks).filter(|path| includes(path.as_bstr())) {
         if !edits.contains_key(path)
             && !announced.contains(path)
             && let Some(side) = side_of(objects, &tree, path.as_bstr())?
@@ -135,7 +186,8 @@ pub fn edits(
             Some(Ok(mode)) => mode,
             _ => side_of(objects, &target.tree, path.as_bstr())?.map_or(EntryKind::Blob as u16, |side| side.mode.value()),
         };
-        let put = IndexPut { mode, id: empty, intent_to_add: true, skip_worktree: false, assume_unchanged: false };
+        let put =
+            IndexPut { mode, id: empty, intent_to_add: true, skip_worktree: false, assume_unchanged: false, exact_flags: false };
         edits.insert(path.clone(), Some(put));
     }
     Ok(edits.into_iter().filter(|(path, _)| includes(path.as_bstr())).map(|(path, put)| IndexEdit { path, put }).collect())
@@ -192,6 +244,7 @@ impl Files<'_> {
             intent_to_add: put.intent_to_add,
             skip_worktree: put.skip_worktree,
             assume_unchanged: put.assume_unchanged,
+            exact_flags: put.exact_flags,
             stat: stat.unwrap_or_default(),
         }
     }

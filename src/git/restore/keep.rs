@@ -24,7 +24,7 @@ pub(super) fn decide(planner: &mut Planner<'_>, objects: &Objects, target: &Targ
     keep_outside(planner, objects, target)?;
     take_away_absent(planner, target)?;
     bring_back_present(planner, objects, target)?;
-    bring_back_assumed(planner, objects, target)?;
+    settle_unlooked(planner, objects, target)?;
     keep_ignored(planner, objects, target)
 }
 
@@ -84,14 +84,20 @@ fn keep_absent(planner: &mut Planner<'_>, objects: &Objects, target: &Target) ->
         return Ok(());
     }
     let outside = Source::read(&planner.repo.index_path(), planner.repo.hash_kind())?.skip_worktree()?;
-    let is_outside = |path: &BString| outside.contains(path) || in_sparse_directory(&outside, path.as_bstr());
+    let sparse = Sparse::of(planner.repo)?;
+    let reason_of = |path: &BStr| match &sparse {
+        _ if in_sparse_directory(&outside, path) => Some(KeepReason::OutsideSparseCheckout),
+        _ if !outside.contains(path) => None,
+        Some(sparse) if !sparse.includes(path) => Some(KeepReason::OutsideSparseCheckout),
+        _ => Some(KeepReason::SkipWorktree),
+    };
     for path in absent.into_iter() {
         if planner.stat(path.as_bstr())?.is_some() {
             continue;
         }
         planner.deletes.remove(&path);
-        if is_outside(&path) {
-            planner.keep(path, KeepReason::OutsideSparseCheckout);
+        if let Some(reason) = reason_of(path.as_bstr()) {
+            planner.keep(path, reason);
         }
     }
     for path in unseen {
@@ -102,9 +108,9 @@ fn keep_absent(planner: &mut Planner<'_>, objects: &Objects, target: &Target) ->
         write.replaces = false;
         // A file that differed from the index when the target was captured must have been there.
         let in_index = target.index_tree.map(|tree| side_of(objects, &tree, path.as_bstr())).transpose()?.flatten();
-        if is_outside(&path) && in_index == Some(write.new) {
+        if let Some(reason) = reason_of(path.as_bstr()).filter(|_| in_index == Some(write.new)) {
             planner.writes.remove(&path);
-            planner.keep(path, KeepReason::OutsideSparseCheckout);
+            planner.keep(path, reason);
         }
     }
     Ok(())
@@ -134,6 +140,8 @@ fn take_away_absent(planner: &mut Planner<'_>, target: &Target) -> Result<(), Gi
             continue;
         }
         planner.writes.remove(path);
+        // That there is no file is how it was.
+        planner.plan.kept.retain(|kept| kept.path != *path);
         if planner.stat(path.as_bstr())?.is_some_and(|stat| !is_directory(&stat)) {
             planner.deletes.insert(path.clone());
         }
@@ -157,23 +165,32 @@ fn bring_back_present(planner: &mut Planner<'_>, objects: &Objects, target: &Tar
     Ok(())
 }
 
-/// A path whose file is taken to be unchanged, and is gone: a capture takes it to be there, so no difference shows. It comes back,
-/// unless the target is known to have been without it. That of a sparse checkout is left to where it is kept.
-fn bring_back_assumed(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
+/// A path whose file the index asks not to look for, and that is gone: a capture takes it to be there, so no difference shows. One
+/// that is taken to be unchanged comes back; one that need not be there is named among what is kept. Neither if the target is
+/// known to have been without it. That of a sparse checkout is left to where it is kept.
+fn settle_unlooked(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
     if !planner.now.index_has_rules {
         return Ok(());
     }
     let marked = Source::read(&planner.repo.index_path(), planner.repo.hash_kind())?.marked()?;
-    let assumed = marked.into_iter().filter(|(_, entry)| entry.assume_unchanged && !entry.skip_worktree);
+    let unlooked = marked.into_iter().filter(|(_, entry)| entry.assume_unchanged || entry.skip_worktree);
+    let sparse = Sparse::of(planner.repo)?;
+    let is_left_to_sparse = |path: &BStr| path.ends_with(b"/") || sparse.as_ref().is_some_and(|sparse| !sparse.includes(path));
     let mut in_target = TreePaths::new(objects, &target.tree);
-    for (path, _) in assumed {
-        let is_settled = planner.writes.contains_key(&path) || target.marks.is_absent(path.as_bstr());
+    for (path, entry) in unlooked {
+        if entry.skip_worktree && is_left_to_sparse(path.as_bstr()) {
+            continue;
+        }
+        let is_kept = planner.plan.kept.iter().any(|kept| kept.path == path);
+        let is_settled = is_kept || planner.writes.contains_key(&path) || target.marks.is_absent(path.as_bstr());
         if is_settled || !(planner.scope.includes)(path.as_bstr()) || planner.stat(path.as_bstr())?.is_some() {
             continue;
         }
         let side = in_target.entry(path.as_bstr())?.filter(|side| !side.mode.is_tree() && !side.mode.is_commit());
-        if let Some(new) = side {
-            planner.writes.insert(path, Write { new, replaces: false });
+        match side {
+            Some(_) if entry.skip_worktree => planner.keep(path, KeepReason::SkipWorktree),
+            Some(new) => drop(planner.writes.insert(path, Write { new, replaces: false })),
+            None => {}
         }
     }
     Ok(())

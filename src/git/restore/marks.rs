@@ -16,6 +16,7 @@ use super::journal::text;
 use super::op::Op;
 use super::originals;
 use crate::git::index_edit::{Marked, Source};
+use crate::git::sparse::Sparse;
 use crate::git::{GitError, Repo};
 
 const LIST: &str = "marks.json";
@@ -61,7 +62,8 @@ impl Marks {
 }
 
 /// Keeps what the index notes of the paths that `ops` and `edits` are about, in `folder`; also of those that are in the place of
-/// such a path, above or below it.
+/// such a path, above or below it, and of every entry that somebody has set a flag of, so that flags which are set or taken away
+/// later are found out. Those of a sparse checkout are as many as its files, and follow from its patterns.
 pub(super) fn gather(repo: &Repo, index: &Source, ops: &[Op], edits: &[IndexEdit], folder: &Path) -> Result<(), GitError> {
     let marked = index.marked()?;
     if marked.is_empty() {
@@ -71,6 +73,18 @@ pub(super) fn gather(repo: &Repo, index: &Source, ops: &[Op], edits: &[IndexEdit
     let in_place_of = |path: &&BStr| ancestors(path).any(|above| about.contains(above)) || has_below(&about, path);
     let others: Vec<&BStr> = marked.keys().map(|path| path.as_bstr()).filter(in_place_of).collect();
     about.extend(others);
+    let sparse = Sparse::of(repo)?;
+    let is_by_sparse = |path: &BStr, entry: &Marked| {
+        let is_outside = || path.ends_with(b"/") || sparse.as_ref().is_some_and(|sparse| !sparse.includes(path));
+        !entry.assume_unchanged && (!entry.skip_worktree || is_outside())
+    };
+    about.extend(
+        marked
+            .iter()
+            .map(|(path, entry)| (path.as_bstr(), entry))
+            .filter(|(path, entry)| !is_by_sparse(path, entry))
+            .map(|(path, _)| path),
+    );
     let top = Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))?;
     let mut marks = Vec::new();
     for path in about {

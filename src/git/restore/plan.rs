@@ -55,6 +55,8 @@ pub struct Target {
     pub skipped: Vec<Skipped>,
     /// What its index noted of paths; empty unless a restore kept it.
     pub marks: Marks,
+    /// A restore kept every flag of its index in `marks`.
+    pub flags_known: bool,
 }
 
 /// Which paths a restore is about, and what else it must know of them.
@@ -80,6 +82,8 @@ pub enum KeepReason {
     OutsideSparseCheckout,
     /// Edited since the last checkpoint, and the restore is to keep edits.
     Edited,
+    /// There is no file, and its entry in the index says that there need not be one (`git update-index --skip-worktree`).
+    SkipWorktree,
 }
 
 /// A path that differs and is left as it is.

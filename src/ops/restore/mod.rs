@@ -7,6 +7,7 @@
 //! The files are read again before the index is written, not after: as long as the index is the old one and locked, taking back
 //! is renames only.
 
+mod created;
 mod edits;
 mod judge;
 mod obstacles;

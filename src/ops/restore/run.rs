@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use gix::bstr::{BStr, ByteSlice};
 
+use super::created::{created_before, created_if_limited};
 use super::edits::Edits;
 use super::{HeadMoved, RestoreOutcome, RestoreRequest, RestoreStatus, judge, obstacles};
-use crate::git::diff::{Change, tree_changes};
-use crate::git::ignore::Ignore;
+use crate::git::diff::tree_changes;
 use crate::git::pathspec::Pathspec;
 use crate::git::restore::{
-    ApplyError, Attributes, Begun, Contents, IndexEdit, IndexMode, IndexNow, KeepReason, Left, Now, OpKind, Originals, Plan,
-    Purpose, Scope, Session, Target, add_failures, check, drop_unknown_originals, index_edits,
+    ApplyError, Attributes, Begun, Contents, IndexEdit, IndexMode, IndexNow, KeepReason, Left, Now, Originals, Plan, Purpose,
+    Scope, Session, Target, add_failures, check, drop_unknown_originals, index_edits,
 };
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::stat::FileStat;
@@ -238,7 +238,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
 fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prepared, Vec<Blocker>>, Error> {
     let repo = &context.repo;
     let pathspec = Pathspec::parse(repo, &task.request.directory, &task.request.paths)?;
-    let target = target_of(repo, &task.target);
+    let target = target_of(repo, task);
     let (deletable, mut forced) = created_before(context, task)?;
     let standing_in = repo.prefix(&task.request.directory).map(|path| path_bytes(&path));
     let standing_in = standing_in.filter(|path| !path.is_empty());
@@ -289,11 +289,18 @@ fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prep
         return Ok(Err(blockers));
     };
     let index = if task.request.keep_index { IndexMode::Kept } else { IndexMode::for_target(&target, &snapshot.head) };
-    let outside = plan.kept.iter().filter(|kept| kept.reason == KeepReason::OutsideSparseCheckout);
+    let without_file = [KeepReason::OutsideSparseCheckout, KeepReason::SkipWorktree];
+    let outside = plan.kept.iter().filter(|kept| without_file.contains(&kept.reason));
     let outside: BTreeSet<BString> = outside.map(|kept| kept.path.clone()).collect();
-    let now = IndexNow { tree, intent_to_add: &snapshot.intent_to_add, head: &snapshot.head, outside };
+    let now = IndexNow {
+        tree,
+        intent_to_add: &snapshot.intent_to_add,
+        head: &snapshot.head,
+        outside,
+        may_have_flags: snapshot.index_has_rules(),
+    };
     let includes = |path: &BStr| pathspec.includes(path) && !kept_edits.concern(path);
-    let edits = match index_edits(&objects, &now, &target, index, &includes) {
+    let edits = match index_edits(repo, &objects, &now, &target, index, &includes) {
         Ok(edits) => edits,
         Err(GitError::ObjectMissing(id)) => return Ok(Err(vec![obstacles::object_missing(&format!("object {id}"))])),
         Err(error) => return Err(error.into()),
@@ -321,30 +328,6 @@ fn refuse_unmatched(context: &Context, task: &Task<'_>, snapshot: &Snapshot) -> 
     Ok(())
 }
 
-/// What the restore that is taken back has created, which goes even if it is ignored; and what of it a capture has to be told of,
-/// since it is ignored now.
-fn created_before(context: &Context, task: &Task<'_>) -> Result<(BTreeSet<BString>, Vec<BString>), Error> {
-    let repo = &context.repo;
-    let objects = crate::git::Objects::new(repo.gix(), std::sync::Arc::default());
-    let is_new = |change: &Change| change.old.is_none() && change.new.is_some_and(|side| !side.mode.is_commit());
-    let created: BTreeSet<BString> = match &task.taken_back {
-        None => return Ok(Default::default()),
-        Some(TakenBack::Created(paths)) => paths.iter().cloned().collect(),
-        Some(TakenBack::Trees(from, to)) => {
-            let Ok(changes) = tree_changes(&objects, from, to) else { return Ok(Default::default()) };
-            changes.into_iter().filter(is_new).map(|change| change.path).collect()
-        }
-    };
-    let mut ignore = Ignore::worktree(repo, &crate::git::index::load(repo, &objects)?)?;
-    let mut ignored = Vec::new();
-    for path in &created {
-        if ignore.is_ignored(path.as_bstr(), false)? {
-            ignored.push(path.clone());
-        }
-    }
-    Ok((created, ignored))
-}
-
 fn record_state_before(context: &mut Context, task: &Task<'_>, snapshot: &mut Snapshot) -> Result<Checkpoint, Error> {
     let message = match task.verb {
         Verb::Restore => format!("before the restore of {}", task.target.number),
@@ -353,12 +336,6 @@ fn record_state_before(context: &mut Context, task: &Task<'_>, snapshot: &mut Sn
     };
     let request = SaveRequest { message: Some(message), kind: Some(Kind::PreRestore), ..SaveRequest::default() };
     save::record(context, snapshot, &request)
-}
-
-/// The paths that a restore of some paths creates: a later undo must not take the difference of the whole trees for them.
-fn created_if_limited(task: &Task<'_>, outcome: &RestoreOutcome) -> Option<Vec<BString>> {
-    let created = outcome.plan.iter().filter(|(kind, _)| *kind == OpKind::Add);
-    (!task.request.is_whole()).then(|| created.map(|(_, path)| path.clone()).collect())
 }
 
 fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint, outcome: &RestoreOutcome) -> Result<(), Error> {
@@ -378,8 +355,11 @@ fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint, 
     Ok(())
 }
 
-fn target_of(repo: &Repo, checkpoint: &Checkpoint) -> Target {
+fn target_of(repo: &Repo, task: &Task<'_>) -> Target {
+    let checkpoint = &task.target;
     Target {
+        // The state that an undo or a redo leads to is one that a restore left.
+        flags_known: task.verb != Verb::Restore,
         tree: checkpoint.tree,
         index_tree: checkpoint.index_tree,
         head: checkpoint.head,

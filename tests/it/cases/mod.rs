@@ -12,6 +12,7 @@ mod damage;
 mod disk_full;
 mod durability;
 mod environment;
+mod flags;
 mod fsmonitor;
 mod handoff;
 mod hygiene;
