@@ -20,6 +20,14 @@ pub struct Ignore {
     files: Option<RuleFiles>,
 }
 
+/// Rules that hold for the whole worktree.
+pub(super) struct Globals<'a> {
+    /// The content of `core.excludesFile`.
+    pub(super) everywhere: &'a BStr,
+    /// That of `info/exclude`, which counts more.
+    pub(super) exclude: &'a BStr,
+}
+
 impl Ignore {
     /// The rules in force now: `.gitignore` files in the worktree (those not checked out from `index`), `info/exclude` and
     /// `core.excludesFile`.
@@ -38,6 +46,35 @@ impl Ignore {
     ) -> Result<Ignore, GitError> {
         let index = files_above(objects, tree, paths, b".gitignore")?;
         Self::with(repo.gix(), &index, Source::IdMapping)
+    }
+
+    /// The rules of a state that is past: of the `.gitignore` files that its tree has in the directories above `paths`, of other
+    /// such files with their content, and of what was then `info/exclude` and `core.excludesFile`.
+    pub(super) fn of_past<'a, 'b>(
+        repo: &Repo,
+        objects: &Objects,
+        (tree, paths): (&oid, impl Iterator<Item = &'a BStr>),
+        others: impl Iterator<Item = (&'b BStr, &'b BStr)>,
+        globals: &Globals<'_>,
+    ) -> Result<Ignore, GitError> {
+        let gix = repo.gix().with_object_memory();
+        let mut index = files_above(objects, tree, paths, b".gitignore")?;
+        for (path, content) in others {
+            let id = gix.write_blob(content).map_err(|source| GitError::other("keep rules", source))?.detach();
+            index.dangerously_push_entry(Stat::default(), id, Flags::empty(), Mode::FILE, path);
+        }
+        index.sort_entries();
+        let rules = gix::ignore::search::Ignore { support_precious: false };
+        let mut search = gix::ignore::Search::default();
+        for content in [globals.everywhere, globals.exclude] {
+            let added = search.add_patterns_buffer(content, "exclude", None, rules);
+            added.map_err(|source| GitError::io("read", "exclude", source))?;
+        }
+        let state = gix::worktree::stack::state::Ignore::new(Default::default(), search, None, Source::IdMapping, rules);
+        let folds_case = gix.config_snapshot().boolean("core.ignoreCase") == Some(true);
+        let state = gix::worktree::stack::State::IgnoreStack(state);
+        let stack = gix::worktree::Stack::from_state_and_ignore_case(repo.top(), folds_case, state, &index, index.path_backing());
+        Ok(Ignore { stack, repo: gix, files: None })
     }
 
     fn with(gix: gix::Repository, index: &gix::index::State, source: Source) -> Result<Ignore, GitError> {

@@ -200,7 +200,8 @@ fn in_sparse_directory(outside: &BTreeSet<BString>, path: &BStr) -> bool {
     ancestors(path).any(|directory| outside.contains(&BString::from([directory.as_bytes(), b"/"].concat())))
 }
 
-/// A path that is ignored, by the rules in force or by those of the target, is not deleted.
+/// A path that is ignored, by the rules in force or by those of the target, is not deleted. Of a state before a restore every rule
+/// is known.
 fn keep_ignored(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
     if planner.deletes.is_empty() {
         return Ok(());
@@ -211,9 +212,14 @@ fn keep_ignored(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -
     };
     let mut now = Ignore::worktree(planner.repo, &rules)?;
     let mut then = Ignore::of_tree(planner.repo, objects, &target.tree, planner.deletes.iter().map(|path| path.as_bstr()))?;
+    let paths = || planner.deletes.iter().map(|path| path.as_bstr());
+    let past = target.rules.as_ref().map(|rules| rules.with_tree(planner.repo, objects, &target.tree, paths()));
+    let mut past = past.transpose()?;
     let deletes = std::mem::take(&mut planner.deletes);
     for path in deletes {
-        let ignored = now.is_ignored(path.as_bstr(), false)? || then.is_ignored(path.as_bstr(), false)?;
+        let ignored = now.is_ignored(path.as_bstr(), false)?
+            || then.is_ignored(path.as_bstr(), false)?
+            || past.as_mut().map_or(Ok(false), |past| past.is_ignored(path.as_bstr(), false))?;
         if ignored && !planner.scope.deletable.contains(&path) && !target.marks.is_absent(path.as_bstr()) {
             planner.keep(path, KeepReason::Ignored);
         } else {

@@ -20,6 +20,7 @@ use super::dirs::Top;
 use super::journal::text;
 use super::marks::Marks;
 use super::op::Op;
+use super::past_rules::PastRules;
 use super::plan::side_of;
 use super::stage::{hash_blob, is_blob, is_blob_in};
 use crate::git::filter::Filters;
@@ -58,6 +59,8 @@ pub struct Originals {
     files: BTreeMap<BString, Original>,
     /// What the index noted of paths.
     pub marks: Marks,
+    /// Ignore rules that are not in its tree.
+    pub rules: Option<PastRules>,
 }
 
 /// What is known of one file beyond its blob.
@@ -76,8 +79,8 @@ impl Originals {
         let listed = read();
         let tree = if listed.is_none() { published(repo, checkpoint) } else { None };
         let files = listed.unwrap_or_default().into_iter().map(|original| (original.path.clone(), original)).collect();
-        let marks = Marks::read(&folder);
-        Originals { folder, tree, files, marks }
+        let (marks, rules) = (Marks::read(&folder), PastRules::read(&folder));
+        Originals { folder, tree, files, marks, rules }
     }
 
     /// What is known of the file at `path`, if it is to hold `blob`.

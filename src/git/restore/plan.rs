@@ -20,6 +20,7 @@ use super::journal::text;
 use super::keep;
 use super::marks::Marks;
 use super::op::{NewFile, Op, OpKind};
+use super::past_rules::PastRules;
 use crate::git::diff::{Change, Side, tree_changes};
 use crate::git::path_names::PathNames;
 use crate::git::tree_path::TreePaths;
@@ -55,6 +56,8 @@ pub struct Target {
     pub skipped: Vec<Skipped>,
     /// What its index noted of paths; empty unless a restore kept it.
     pub marks: Marks,
+    /// Ignore rules that it had and that are not in its tree; none unless a restore kept them.
+    pub rules: Option<PastRules>,
     /// A restore kept every flag of its index in `marks`.
     pub flags_known: bool,
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use gix::bstr::BString;
 use gix::{ObjectId, oid};
 
 use super::apply::{Moved, Stopped, Work};
@@ -13,6 +14,7 @@ use super::index_lock::{IndexLock, Taken};
 use super::journal::{Journal, Phase, Purpose};
 use super::marks;
 use super::originals::{self, Originals};
+use super::past_rules;
 use super::plan::Plan;
 use super::recover::sweep;
 use super::rescue::{Ended, Left, Rescued};
@@ -34,6 +36,8 @@ pub struct Contents<'a> {
     pub attributes: Attributes,
     /// What is known of files beyond their blobs.
     pub originals: &'a Originals,
+    /// The `.gitignore` files that the capture left out.
+    pub ignored_rules: &'a [BString],
 }
 
 /// How [`Session::begin`] ended.
@@ -141,7 +145,7 @@ impl Session {
         mut plan: Plan,
         contents: &Contents<'_>,
     ) -> Result<Failures, GitError> {
-        let Contents { tree, before, attributes, originals } = *contents;
+        let Contents { tree, before, attributes, originals, ignored_rules } = *contents;
         let top = open_top(repo)?;
         let Parts { journal, areas, .. } = &mut self.parts;
         let areas = areas.as_mut().expect("the folders are there until the restore ends");
@@ -153,7 +157,9 @@ impl Session {
         let stager = Stager { repo, tree, attributes, sink: Sink::Areas(areas), originals };
         let failures = stager.run(objects, &mut plan.ops)?;
         if failures.is_empty() {
-            originals::gather(repo, objects, &before, &mut plan.ops, &self.parts.journal.folder(repo))?;
+            let folder = self.parts.journal.folder(repo);
+            originals::gather(repo, objects, &before, &mut plan.ops, &folder)?;
+            past_rules::gather(repo, ignored_rules, &folder)?;
         }
         self.parts.journal.ops.clone_from(&plan.ops);
         self.parts.journal.tree = Some(tree);

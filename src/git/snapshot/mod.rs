@@ -34,8 +34,9 @@ use self::build::Builder;
 pub(crate) use self::nested::is_repository;
 use self::resolve::Shared;
 pub(crate) use self::resolve::rules_not_checked_out;
+pub(crate) use self::rules::excludes_file;
 use self::select::Selection;
-use self::stat_cache::{ABSENT, Header, INDEX_STAT, StatCache};
+use self::stat_cache::{ABSENT, Header, INDEX_STAT, RecordKind, StatCache};
 use self::walk::{Event, Walk};
 use super::beneath::open_top;
 use super::facts::{Head, operation};
@@ -308,6 +309,16 @@ impl Snapshot {
     /// True if the index may have rule files that are not on disk, so that whoever applies rules must ask it.
     pub fn index_has_rules(&self) -> bool {
         self.cache.index_has_rules()
+    }
+
+    /// The `.gitignore` files that are ignored themselves.
+    pub fn ignored_rules(&self) -> Vec<BString> {
+        let mut found = Vec::new();
+        for directory in (0..self.cache.dir_count()).map(|number| self.cache.dir(number)) {
+            let rules = directory.files().filter(|file| file.kind() == RecordKind::IgnoredRules && file.name() == ".gitignore");
+            found.extend(rules.map(|file| index::join(directory.path(), file.name())));
+        }
+        found
     }
 
     /// How many paths were looked at anew: an upper bound of what changed since the last capture.

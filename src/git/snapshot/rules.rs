@@ -46,7 +46,7 @@ pub(super) fn fingerprint(repo: &Repo) -> Result<[u8; 32], GitError> {
 }
 
 /// `core.excludesFile`, by default `$XDG_CONFIG_HOME/git/ignore`.
-fn excludes_file(repo: &Repo) -> Option<std::path::PathBuf> {
+pub(crate) fn excludes_file(repo: &Repo) -> Option<std::path::PathBuf> {
     let configured = repo.gix().config_snapshot().trusted_path("core.excludesFile").ok().flatten();
     if let Some(path) = configured {
         return Some(path);

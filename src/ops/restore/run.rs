@@ -181,6 +181,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         tree: task.target.tree,
         before: prepared.snapshot.tree,
         attributes: attributes(task, &prepared.kept_edits),
+        ignored_rules: &prepared.snapshot.ignored_rules(),
         originals: &Originals::of(&context.repo, task.target.id.as_str()),
     };
     let nothing_changed = |error: GitError| Error::TakenBack { source: Box::new(error.into()), left: Left::default() };
@@ -357,6 +358,7 @@ fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint, 
 
 fn target_of(repo: &Repo, task: &Task<'_>) -> Target {
     let checkpoint = &task.target;
+    let kept = Originals::of(repo, checkpoint.id.as_str());
     Target {
         // The state that an undo or a redo leads to is one that a restore left.
         flags_known: task.verb != Verb::Restore,
@@ -365,7 +367,8 @@ fn target_of(repo: &Repo, task: &Task<'_>) -> Target {
         head: checkpoint.head,
         intent_to_add: checkpoint.intent_to_add.clone(),
         skipped: checkpoint.skipped.clone(),
-        marks: Originals::of(repo, checkpoint.id.as_str()).marks,
+        marks: kept.marks,
+        rules: kept.rules,
     }
 }
 

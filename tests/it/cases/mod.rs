@@ -31,6 +31,7 @@ mod restore_others;
 mod restore_refusals;
 mod restore_result;
 mod restore_types;
+mod rules_gone;
 mod shared;
 mod sparse;
 mod stat_cache_file;
