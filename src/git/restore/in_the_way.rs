@@ -9,6 +9,7 @@ use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat, accessat, o
 use rustix::io::Errno;
 
 use super::dirs::{is_directory, split};
+use super::held_fast::{hold_on, is_marked};
 use super::plan::{Obstacle, Planner, file_type};
 use crate::git::GitError;
 use crate::git::snapshot::is_repository;
@@ -28,7 +29,10 @@ pub(super) fn examine(planner: &mut Planner<'_>) -> Result<(), GitError> {
     let deletes: Vec<BString> = examiner.planner.deletes.iter().cloned().collect();
     for path in writes.iter().map(|(path, _)| path).chain(&deletes) {
         examiner.check_writable(path.as_bstr())?;
+        examiner.check_movable(path.as_bstr());
     }
+    let cleared: Vec<BString> = examiner.planner.cleared_dirs.keys().cloned().collect();
+    cleared.iter().for_each(|directory| examiner.check_movable(directory.as_bstr()));
     planner.plan.to_capture.sort();
     planner.plan.to_capture.dedup();
     Ok(())
@@ -163,7 +167,8 @@ impl Examiner<'_, '_> {
             Ok(handle) => handle,
             Err(error) => return Err(self.planner.failed("open", directory, error)),
         };
-        let writable = accessat(&*handle, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok();
+        let may_write = accessat(&*handle, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok();
+        let writable = may_write && !is_marked(&*handle);
         let stat = rustix::fs::fstat(&*handle).map_err(|error| self.planner.failed("look at", directory, error.into()))?;
         let me = rustix::process::geteuid();
         let sticky = Mode::from_raw_mode(stat.st_mode).contains(Mode::SVTX);
@@ -176,6 +181,13 @@ impl Examiner<'_, '_> {
             self.take_in(path, stat);
         }
         Place::ToBeMade
+    }
+
+    /// What stands at `path` must let itself be moved.
+    fn check_movable(&mut self, path: &BStr) {
+        if let Some(obstacle) = hold_on(&self.planner.top, path) {
+            self.planner.object(obstacle, path);
+        }
     }
 
     /// The directory that holds `path` must let entries come and go.

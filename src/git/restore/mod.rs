@@ -18,6 +18,7 @@ mod area;
 mod back;
 mod dirs;
 mod export;
+mod held_fast;
 mod identity;
 mod in_the_way;
 mod index;

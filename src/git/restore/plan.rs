@@ -103,6 +103,10 @@ pub struct Kept {
 pub enum Obstacle {
     /// A directory that may not be written.
     Unwritable,
+    /// A file system is mounted where something must go or change.
+    MountPoint,
+    /// A file that must go or change is immutable or append-only.
+    Marked,
     /// A FIFO, socket or device where a file must go.
     SpecialFile,
     /// A repository, or another worktree, where a file must go.

@@ -30,7 +30,17 @@ fn blocker(obstacle: Obstacle, paths: &BTreeSet<BString>) -> Blocker {
         Obstacle::Unwritable => (
             BlockerCode::PathBlocked,
             format!("the directory of {named} may not be written"),
-            "give yourself permission to write there (`chmod u+w`), then try again",
+            "give yourself permission to write there (`chmod u+w`, `chattr -ia`), then try again",
+        ),
+        Obstacle::MountPoint => (
+            BlockerCode::PathBlocked,
+            format!("something is mounted at {named}, so that it cannot be replaced"),
+            "unmount it (`umount`), or restore other paths: `-- <pathspec>`",
+        ),
+        Obstacle::Marked => (
+            BlockerCode::PathBlocked,
+            format!("{named} is marked immutable or append-only"),
+            "take the mark away (`chattr -ia`), or restore other paths: `-- <pathspec>`",
         ),
         Obstacle::SpecialFile => (
             BlockerCode::PathBlocked,
@@ -153,7 +163,9 @@ mod tests {
         let paths = BTreeSet::from(["a".into()]);
         let code = |obstacle| blocker(obstacle, &paths).code;
         assert_eq!(code(Obstacle::Unwritable), BlockerCode::PathBlocked);
-        assert_eq!(code(Obstacle::SpecialFile), BlockerCode::PathBlocked);
+        for obstacle in [Obstacle::SpecialFile, Obstacle::MountPoint, Obstacle::Marked] {
+            assert_eq!(code(obstacle), BlockerCode::PathBlocked);
+        }
         assert_eq!(code(Obstacle::Repository), BlockerCode::WorktreeOverlap);
         assert_eq!(code(Obstacle::ForbiddenPath), BlockerCode::PathBlocked);
         assert_eq!(code(Obstacle::NotCaptured), BlockerCode::PreRestorePartial);

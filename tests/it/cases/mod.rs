@@ -15,6 +15,7 @@ mod environment;
 mod flags;
 mod fsmonitor;
 mod handoff;
+mod held_fast;
 mod hygiene;
 mod keep_edits;
 mod killed;
