@@ -26,7 +26,7 @@ pub fn record(repo: &Repo, snapshot: &mut Snapshot, checkpoint: &mut Checkpoint,
     checkpoint.commit = write(repo, snapshot, snapshot.tree, parents, message, checkpoint.created_at)?;
     snapshot.flush()?;
     let name = checkpoint.ref_name();
-    refs::create(repo, &name, checkpoint.commit)?;
+    refs::create_noted(repo, &name, checkpoint.commit)?;
     snapshot.held_by_ref()?;
     snapshot.save_cache(repo, checkpoint.commit, &name);
     Ok(())

@@ -5,7 +5,7 @@
 //! directory flushed. No reflog is kept and no hook is run.
 
 use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,10 @@ use gix::ObjectId;
 use gix::refs::transaction::{Change, PreviousValue, RefEdit, RefLog};
 
 use super::odb::sync_directory;
+use super::ref_marks::{self, Mark};
 use super::{GitError, Repo};
 use crate::model::validate_name;
+use crate::sys::fault;
 
 /// Where checkpoints are.
 pub const CHECKPOINTS: &str = "refs/checkpoints/";
@@ -40,7 +42,25 @@ pub fn read(repo: &Repo, name: &str) -> Result<Option<ObjectId>, GitError> {
 
 /// Creates the ref `name`, which must not exist. It is on disk when this returns.
 pub fn create(repo: &Repo, name: &str, id: ObjectId) -> Result<(), GitError> {
-    let lock = Lock::take(repo, name)?;
+    create_under(Lock::take(repo, name)?, repo, name, id)
+}
+
+/// The same for a caller that has noted `name`, and after whose death [`clear_noted`] is called.
+pub(super) fn create_noted(repo: &Repo, name: &str, id: ObjectId) -> Result<(), GitError> {
+    create_under(Lock::take_noted(repo, name)?, repo, name, id)
+}
+
+/// Removes the lock that a process left which died in the making of the ref `name`, where nobody else makes that ref.
+pub fn clear_noted(repo: &Repo, name: &str) -> Result<(), GitError> {
+    let path = lock_path(repo, name);
+    // Whoever locks a ref that is there is about to change or pack it, and is not that process.
+    if is_ours(name) && path.symlink_metadata().is_ok() && read(repo, name)?.is_none() {
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
+}
+
+fn create_under(lock: Lock, repo: &Repo, name: &str, id: ObjectId) -> Result<(), GitError> {
     if read(repo, name)?.is_some() {
         return Err(GitError::RefExists(name.to_owned()));
     }
@@ -116,42 +136,52 @@ pub fn name_of_ref(reference: &str) -> Option<String> {
     (validate_name(&name).is_ok() && name_ref(&name) == reference).then_some(name)
 }
 
-/// The lock of a loose ref (gitrepository-layout(5), `*.lock`).
+/// True for the name of a ref that this program makes.
+pub(super) fn is_ours(name: &str) -> bool {
+    [CHECKPOINTS, NAMES, ORIGINALS].iter().any(|prefix| name.starts_with(prefix)) && gix::refs::FullName::try_from(name).is_ok()
+}
+
+/// Where the lock of a loose ref is (gitrepository-layout(5), `*.lock`).
+pub(super) fn lock_path(repo: &Repo, name: &str) -> PathBuf {
+    repo.common_dir().join(format!("{name}.lock"))
+}
+
+/// The lock of a loose ref.
 pub(super) struct Lock {
     target: PathBuf,
     path: PathBuf,
     file: fs::File,
     done: bool,
+    /// By which it is known if this process dies; none if the caller sees to that.
+    _mark: Option<Mark>,
 }
 
 impl Lock {
+    /// Takes the lock of the ref `name`. One that a process like this left when it died is in nobody's way.
     pub(super) fn take(repo: &Repo, name: &str) -> Result<Lock, GitError> {
-        let target = repo.common_dir().join(name);
-        let path = PathBuf::from(format!("{}.lock", target.display()));
-        let directory = target.parent().unwrap_or(&target).to_owned();
-        let until = Instant::now() + LOCK_WAIT;
-        loop {
-            match repo.sharing().create_new(OpenOptions::new().write(true), &path) {
-                Ok(file) => return Ok(Lock { target, path, file, done: false }),
-                // `git pack-refs` removes directories that it emptied: make it again.
-                Err(error) if error.kind() == ErrorKind::NotFound && Instant::now() < until => {
-                    match repo.sharing().create_dir_all(&directory) {
-                        Err(error) if error.kind() != ErrorKind::NotFound => {
-                            return Err(GitError::io("create", &directory, error));
-                        }
-                        _ => {}
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists && Instant::now() < until => {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                Err(source) => return Err(GitError::io("create", &path, source)),
+        let path = lock_path(repo, name);
+        let (mark, file) = Mark::make(repo, name).map_err(|source| GitError::io("create", &path, source))?;
+        let mut cleared = false;
+        take_at(repo, name, || match mark.link(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && !std::mem::replace(&mut cleared, true) => {
+                ref_marks::clear_dead(repo);
+                mark.link(&path)
             }
-        }
+            other => other,
+        })?;
+        Ok(Lock { target: repo.common_dir().join(name), path, file, done: false, _mark: Some(mark) })
+    }
+
+    /// The same, where the caller has noted the ref and the next one knows what to make of a lock that is left.
+    fn take_noted(repo: &Repo, name: &str) -> Result<Lock, GitError> {
+        let path = lock_path(repo, name);
+        let file = take_at(repo, name, || repo.sharing().create_new(OpenOptions::new().write(true), &path))?;
+        Ok(Lock { target: repo.common_dir().join(name), path, file, done: false, _mark: None })
     }
 
     fn write(mut self, id: ObjectId) -> Result<(), GitError> {
         let failed = |source| GitError::io("write", &self.target, source);
+        fault::point().map_err(failed)?;
         self.file.write_all(format!("{id}\n").as_bytes()).map_err(failed)?;
         self.file.sync_all().map_err(failed)?;
         fs::rename(&self.path, &self.target).map_err(failed)?;
@@ -160,6 +190,29 @@ impl Lock {
         sync_directory(directory)?;
         // The folder of a new session is itself a new name in the one above it.
         directory.parent().map_or(Ok(()), sync_directory)
+    }
+}
+
+/// Makes a lock with `make`, waiting for another process to let go of it.
+fn take_at<T>(repo: &Repo, name: &str, mut make: impl FnMut() -> io::Result<T>) -> Result<T, GitError> {
+    let path = lock_path(repo, name);
+    let directory = path.parent().unwrap_or(&path).to_owned();
+    let until = Instant::now() + LOCK_WAIT;
+    loop {
+        match make() {
+            Ok(made) => return Ok(made),
+            // `git pack-refs` removes directories that it emptied: make it again.
+            Err(error) if error.kind() == ErrorKind::NotFound && Instant::now() < until => {
+                match repo.sharing().create_dir_all(&directory) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => return Err(GitError::io("create", &directory, error)),
+                    _ => {}
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(source) => return Err(GitError::io("create", &path, source)),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::tidy::tidy;
 use super::{Context, Error, stat_of};
 use crate::git::lock::WorktreeLock;
 use crate::git::snapshot::{self, Keep, Snapshot};
-use crate::git::{GitError, commit, refs};
+use crate::git::{GitError, clear_dead_ref_locks, commit, refs};
 use crate::model::{BString, Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, SkipReason, Skipped, trailers, validate_name};
 use crate::sys;
 use crate::sys::progress::{self, Phase};
@@ -259,10 +259,12 @@ fn pending_path(context: &Context) -> PathBuf {
     context.repo.private_dir().join("pending")
 }
 
-/// Gives a row to a ref that was written by a capture which then died.
+/// Gives a row to a ref that was written by a capture which then died, and removes the locks of refs that such a one left.
 fn adopt_pending(context: &mut Context) -> Result<(), Error> {
     let path = pending_path(context);
+    clear_dead_ref_locks(&context.repo);
     let Ok(name) = fs::read_to_string(&path) else { return Ok(()) };
+    refs::clear_noted(&context.repo, &name)?;
     if name.starts_with(refs::CHECKPOINTS)
         && let Some(id) = refs::read(&context.repo, &name)?
         && let Ok((checkpoint, _)) = commit::read(&context.repo.gix(), id)?

@@ -17,7 +17,9 @@ use crate::git::{GitError, Objects, Repo, os_path};
 use crate::model::Millis;
 use crate::sys::fault;
 
-use std::time::Duration;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// A restore that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,7 +158,8 @@ impl Recovery {
         let lock = if published || self.parts.journal.index.is_none() {
             None
         } else {
-            let lock = take_over_lock(repo, &mut self.parts, limit).map_err(stuck)?;
+            let taken = take_over_lock(repo, &mut self.parts, limit).map_err(stuck)?;
+            let lock = taken.ok_or(ApplyError::IndexLocked)?;
             self.parts.index_left = is_index_of_others(repo, &self.parts).map_err(stuck)?;
             Some(lock)
         };
@@ -178,6 +181,23 @@ impl Recovery {
                 Err(ApplyError::Changed(Left { paths, rescued: std::mem::take(&mut self.parts.rescued) }))
             }
         }
+    }
+
+    /// Waits until the old index can be put back, if it has to be; false if others hold its lock for as long as `limit`. Nothing is
+    /// changed.
+    pub fn wait_for_index(&self, repo: &Repo, limit: Duration) -> Result<bool, GitError> {
+        let until = Instant::now() + limit;
+        let (lock, old) = (IndexLock::path(repo), old_index(&self.parts.journal.folder(repo)));
+        while is_published_after_crash(repo, &self.parts.journal)?
+            && lock.symlink_metadata().is_ok()
+            && !is_same_file(&lock, &old)
+        {
+            if Instant::now() >= until {
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(true)
     }
 
     /// Takes the restore back.
@@ -226,10 +246,7 @@ fn is_published_after_crash(repo: &Repo, journal: &Journal) -> Result<bool, GitE
         return Ok(false);
     }
     // As long as the lock is there, it was not made the index.
-    let lock_is_ours = IndexLock::path(repo).symlink_metadata().is_ok_and(|found| {
-        use std::os::unix::fs::MetadataExt;
-        Some(found.ino()) == journal.lock_inode
-    });
+    let lock_is_ours = IndexLock::path(repo).symlink_metadata().is_ok_and(|found| Some(found.ino()) == journal.lock_inode);
     if lock_is_ours {
         return Ok(false);
     }
@@ -239,8 +256,8 @@ fn is_published_after_crash(repo: &Repo, journal: &Journal) -> Result<bool, GitE
     if !is_written { Ok(false) } else { is_published(repo, &folder) }
 }
 
-/// A lock of this process in place of the dead one's.
-fn take_over_lock(repo: &Repo, parts: &mut Parts, limit: Duration) -> Result<IndexLock, GitError> {
+/// A lock of this process in place of the dead one's; none if others hold it all the time.
+fn take_over_lock(repo: &Repo, parts: &mut Parts, limit: Duration) -> Result<Option<IndexLock>, GitError> {
     let folder = parts.journal.folder(repo);
     remove_stale(repo, &parts.journal)?;
     let _ = std::fs::remove_file(folder.join("index"));
@@ -248,13 +265,9 @@ fn take_over_lock(repo: &Repo, parts: &mut Parts, limit: Duration) -> Result<Ind
     parts.journal.lock_inode = Some(lock.inode());
     parts.journal.write(repo)?;
     match lock.take(limit)? {
-        Taken::Ours(lock) => Ok(lock),
-        Taken::Busy => Err(busy(repo)),
+        Taken::Ours(lock) => Ok(Some(lock)),
+        Taken::Busy => Ok(None),
     }
-}
-
-fn busy(repo: &Repo) -> GitError {
-    GitError::io("create", IndexLock::path(repo), std::io::Error::from(std::io::ErrorKind::AlreadyExists))
 }
 
 /// Brings files and index back to what they were, and ends the restore.
@@ -290,7 +303,16 @@ fn put_old_index_back(repo: &Repo, parts: &Parts) -> Result<bool, GitError> {
     }
     match std::fs::hard_link(&old, &lock) {
         Ok(()) => std::fs::rename(&lock, &index).map(|()| true).map_err(failed),
+        // Another process that took this restore back died here.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && is_same_file(&old, &lock) => {
+            std::fs::rename(&lock, &index).map(|()| true).map_err(failed)
+        }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
         Err(source) => Err(failed(source)),
     }
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let inode = |path: &Path| path.symlink_metadata().ok().map(|found| (found.dev(), found.ino()));
+    inode(a).is_some() && inode(a) == inode(b)
 }

@@ -77,6 +77,8 @@ pub enum ApplyError {
     Failed(GitError, Left),
     /// It failed, and could not be taken back. The journal is there.
     Interrupted(GitError),
+    /// Others held `index.lock` all the time; nothing was done.
+    IndexLocked,
 }
 
 /// The journal with the folders it tells of. Dropped before the first change, it removes both.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::judge;
-use super::run::{Verb, limit_of};
+use super::run::{Verb, index_lock_timeout, limit_of};
 use crate::git::lock::WorktreeLock;
 use crate::git::restore::{Aborted, ApplyError, Dead, IndexMode, Purpose, Recovery, pending};
 use crate::git::{Objects, Repo};
@@ -82,6 +82,7 @@ pub fn continue_restore(context: &mut Context, wait: Option<Duration>) -> Result
         Err(ApplyError::Failed(error, _) | ApplyError::Interrupted(error)) => {
             return Err(Error::Interrupted(Box::new(error.into())));
         }
+        Err(ApplyError::IndexLocked) => return Err(index_lock_timeout(context)),
     };
     record(context, &purpose).map_err(|error| Error::Interrupted(Box::new(error)))?;
     recovered.verified = applied.verified;
@@ -106,6 +107,9 @@ pub fn abort_restore(context: &mut Context, wait: Option<Duration>) -> Result<Op
             return Ok(Some(Recovered { verb: Verb::Restore.as_str().to_owned(), given_up, ..Recovered::default() }));
         }
     };
+    if !recovery.wait_for_index(&context.repo, limit)? {
+        return Err(index_lock_timeout(context));
+    }
     let mut recovered = describe(context, &recovery)?;
     unrecord(context, recovery.purpose())?;
     recovered.aborted = recovery.take_back(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;

@@ -218,6 +218,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         }
         Err(ApplyError::Failed(error, left)) => return Err(Error::TakenBack { source: Box::new(error.into()), left }),
         Err(ApplyError::Interrupted(error)) => return Err(Error::Interrupted(Box::new(error.into()))),
+        Err(ApplyError::IndexLocked) => return Err(index_lock_timeout(context)),
     };
     outcome.verified = applied.verified;
     if let Err(error) = record_row(context, task, &pre_restore, &outcome) {
@@ -415,6 +416,11 @@ fn refused(task: &Task<'_>, blockers: Vec<Blocker>) -> RestoreOutcome {
         rescued: Vec::new(),
         head_moved: None,
     }
+}
+
+/// Others held `index.lock` for longer than was to be waited.
+pub(super) fn index_lock_timeout(context: &Context) -> Error {
+    Error::LockTimeout(context.repo.git_dir().join("index.lock").display().to_string())
 }
 
 /// How long to wait for locks in a task that has no request of its own.

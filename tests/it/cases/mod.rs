@@ -24,6 +24,7 @@ mod lfs;
 mod names_odd;
 mod nested_repos;
 mod opening;
+mod ref_locks;
 mod restore_everywhere;
 mod restore_index;
 mod restore_interrupted;
