@@ -5,7 +5,9 @@
 //!                       undo takes ─┘        └─ redo takes
 //! ```
 //!
-//! A new restore drops the undone ones: there is no way forward any more from a state that was left.
+//! A new restore supersedes the undone ones: there is no way forward any more from a state that was left. Their rows stay below its
+//! own, and count for nothing, until something is recorded on top of it: should it be taken back after all, because its process
+//! died, they are as before.
 
 use rusqlite::{OptionalExtension, Row, TransactionBehavior, params};
 
@@ -50,13 +52,17 @@ pub struct Restore {
 
 const COLUMNS: &str = "id, worktree, pre_restore, target, created_at, undone_by, created";
 
+/// True for an undone restore of the worktree `?1` after which another was done.
+const SUPERSEDED: &str =
+    "(undone_by IS NOT NULL AND id < (SELECT coalesce(max(id), 0) FROM restores WHERE worktree = ?1 AND undone_by IS NULL))";
+
 impl Store {
-    /// Records a restore, and drops those of its worktree that were undone. Returns its id.
+    /// Records a restore, which supersedes those of its worktree that were undone. Returns its id.
     pub fn push_restore(&mut self, restore: &NewRestore) -> Result<i64, StoreError> {
         self.durably(|transaction| {
             let worktree = restore.worktree.as_str();
             let created = restore.created.as_ref().map(|paths| row::paths_text(paths).unwrap_or_else(|| "[]".to_owned()));
-            transaction.execute("DELETE FROM restores WHERE worktree = ?1 AND undone_by IS NOT NULL", [worktree])?;
+            transaction.execute(&format!("DELETE FROM restores WHERE worktree = ?1 AND {SUPERSEDED}"), [worktree])?;
             transaction.execute(
                 "INSERT INTO restores (worktree, pre_restore, target, created_at, created) VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![worktree, restore.pre_restore.as_str(), restore.target.as_str(), restore.created_at, created],
@@ -72,12 +78,17 @@ impl Store {
 
     /// The undone restore that redo would bring back.
     pub fn top_redoable(&self, worktree: &WorktreeId) -> Result<Option<Restore>, StoreError> {
-        self.find_restore("worktree = ?1 AND undone_by IS NOT NULL ORDER BY id LIMIT 1", worktree)
+        let tail = format!("worktree = ?1 AND undone_by IS NOT NULL AND NOT {SUPERSEDED} ORDER BY id LIMIT 1");
+        self.find_restore(&tail, worktree)
     }
 
     /// Records that a restore was undone; `redo` is the state that was left by it.
     pub fn mark_undone(&mut self, restore: i64, redo: &CheckpointId) -> Result<(), StoreError> {
         self.durably(|transaction| {
+            // What it superseded would count again without it.
+            let superseded = "DELETE FROM restores WHERE undone_by IS NOT NULL AND id < ?1
+                              AND worktree = (SELECT worktree FROM restores WHERE id = ?1)";
+            transaction.execute(superseded, [restore])?;
             let update = "UPDATE restores SET undone_by = ?2 WHERE id = ?1";
             transaction.execute(update, params![restore, redo.as_str()]).map(|_| ())
         })
@@ -96,9 +107,9 @@ impl Store {
         self.durably(|transaction| transaction.execute("DELETE FROM restores WHERE id = ?1", [restore]).map(|_| ()))
     }
 
-    /// The restores of `worktree`, newest first, undone ones included.
+    /// The restores of `worktree`, newest first, undone ones included that can be redone.
     pub fn restores(&self, worktree: &WorktreeId) -> Result<Vec<Restore>, StoreError> {
-        let query = format!("SELECT {COLUMNS} FROM restores WHERE worktree = ?1 ORDER BY id DESC");
+        let query = format!("SELECT {COLUMNS} FROM restores WHERE worktree = ?1 AND NOT {SUPERSEDED} ORDER BY id DESC");
         let found = self.db.prepare_cached(&query).and_then(|mut statement| {
             let rows = statement.query_map([worktree.as_str()], read)?;
             rows.collect()
@@ -215,6 +226,25 @@ mod tests {
         assert_eq!(store.top_redoable(&main).unwrap().unwrap().id, second);
         let undoable = store.top_undoable(&main).unwrap().unwrap();
         assert_eq!((undoable.id, undoable.pre_restore, undoable.undone_by), (first, left, None));
+    }
+
+    #[test]
+    fn what_a_restore_superseded_comes_back_if_it_did_not_come_about_and_only_then() {
+        let mut store = Fixture::new().store;
+        let main = WorktreeId::main();
+        let left = CheckpointId::generate(3);
+        let undone = store.push_restore(&restore(&main, 1)).unwrap();
+        store.mark_undone(undone, &left).unwrap();
+
+        let dead = store.push_restore(&restore(&main, 4)).unwrap();
+        assert_eq!(store.top_redoable(&main).unwrap(), None);
+        store.drop_restore(dead).unwrap();
+        assert_eq!(store.top_redoable(&main).unwrap().unwrap().id, undone);
+
+        let done = store.push_restore(&restore(&main, 5)).unwrap();
+        store.mark_undone(done, &left).unwrap();
+        assert_eq!(store.top_redoable(&main).unwrap().unwrap().id, done);
+        assert_eq!(store.restores(&main).unwrap().len(), 1);
     }
 
     #[test]

@@ -154,3 +154,36 @@ fn the_list_of_restores_shows_what_can_be_undone() {
     assert_eq!(listed.lines().count(), 2, "{listed}");
     assert!(listed.lines().next().unwrap().contains('B'), "{listed}");
 }
+
+/// How many restores are recorded and not undone.
+fn recorded(repo: &TestRepo) -> u32 {
+    let database = rusqlite::Connection::open(repo.git_dir().join("checkpoint/checkpoints.db")).unwrap();
+    database.query_row("SELECT count(*) FROM restores WHERE undone_by IS NULL", [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_restore_that_is_taken_back_after_it_was_recorded_leaves_what_can_be_redone() {
+    let repo = with_checkpoints(&["A", "B"]);
+    repo.restore("A");
+    repo.undo();
+    let listed = || repo.checkpoint(["redo", "--list", "--json"]).success().json()["restores"].as_array().unwrap().len();
+    assert_eq!((recorded(&repo), listed()), (0, 1));
+
+    repo.interrupt("B", |repo| recorded(repo) == 1);
+    repo.checkpoint(["restore", "--abort"]).success();
+
+    assert_eq!((f(&repo), recorded(&repo), listed()), ("now".into(), 0, 1));
+    repo.redo();
+    assert_eq!(f(&repo), "A");
+    repo.undo();
+    assert_eq!(f(&repo), "now");
+
+    // One that came about is on top for good.
+    repo.interrupt("B", |repo| recorded(repo) == 1);
+    repo.checkpoint(["restore", "--continue"]).success();
+    assert_eq!((f(&repo), listed()), ("B".into(), 0));
+    repo.undo();
+    assert_eq!((f(&repo), listed()), ("now".into(), 1));
+    repo.redo();
+    assert_eq!((f(&repo), listed()), ("B".into(), 0));
+}
