@@ -34,6 +34,7 @@ mod proof;
 mod recover;
 mod rescue;
 mod session;
+mod shares;
 mod stage;
 mod swap;
 mod unreadable;

@@ -22,6 +22,7 @@ use super::marks::Marks;
 use super::op::Op;
 use super::past_rules::PastRules;
 use super::plan::side_of;
+use super::shares::in_shares;
 use super::stage::{hash_blob, is_blob, is_blob_in};
 use crate::git::filter::Filters;
 use crate::git::ignore::files_above;
@@ -174,22 +175,12 @@ pub(super) fn settle(repo: &Repo, folder: &Path, checkpoint: &str) -> Result<(),
 /// Finds out which of the files that `ops` replace or delete are more than their blobs in `tree`, and keeps them in `folder`.
 /// Notes of each what its bytes are.
 pub(super) fn gather(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &mut [Op], folder: &Path) -> Result<(), GitError> {
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
     let filtered = may_be_filtered(repo, objects, tree, ops)?;
     let mut old: Vec<&mut Op> = ops.iter_mut().filter(|op| op.old.is_some()).collect();
     let usual = umask().map(|umask| (0o666 & !umask, 0o777 & !umask));
     let has_modes = repo.gix().config_snapshot().boolean("core.fileMode").unwrap_or(true);
     let worker = Worker { repo, tree, folder, filtered, usual, has_modes };
-    let found: Vec<Result<Vec<Original>, GitError>> = std::thread::scope(|scope| {
-        let share = old.len().div_ceil(threads).max(16);
-        let spawn = |chunk| {
-            let objects = objects.clone();
-            let worker = &worker;
-            scope.spawn(move || worker.run(&objects, chunk))
-        };
-        let workers: Vec<_> = old.chunks_mut(share).map(spawn).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
+    let found = in_shares(objects, &mut old, |objects, share| worker.run(objects, share));
     let mut originals = Vec::new();
     for part in found {
         originals.extend(part?);

@@ -22,6 +22,7 @@ use super::identity::Identity;
 use super::op::{NewFile, Op};
 use super::originals::{Exact, Originals};
 use super::plan::Obstacle;
+use super::shares::in_shares;
 use super::swap::At;
 use crate::git::filter::Filters;
 use crate::git::stat::FileStat;
@@ -67,24 +68,13 @@ pub(super) type Failures = Vec<(BString, Obstacle)>;
 impl Stager<'_> {
     /// Makes the new contents of `ops`.
     pub(super) fn run(&self, objects: &Objects, ops: &mut [Op]) -> Result<Failures, GitError> {
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
         let mut writes: Vec<&mut Op> = ops.iter_mut().filter(|op| op.new.is_some()).collect();
         progress::begin(Phase::Stage, writes.len());
         let index = match self.attributes {
             Attributes::Worktree => Arc::new(index::load(self.repo, objects)?),
             Attributes::Target => Arc::new(gix::index::State::new(objects.hash_kind())),
         };
-        let share = writes.len().div_ceil(threads).max(16);
-        let results: Vec<Result<Failures, GitError>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = writes
-                .chunks_mut(share)
-                .map(|chunk| {
-                    let (objects, index) = (objects.clone(), index.clone());
-                    scope.spawn(move || self.work(&objects, index, chunk))
-                })
-                .collect();
-            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-        });
+        let results = in_shares(objects, &mut writes, |objects, share| self.work(objects, index.clone(), share));
         let mut failures = Failures::new();
         for result in results {
             failures.extend(result?);
