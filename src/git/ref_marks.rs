@@ -64,7 +64,7 @@ impl Drop for Mark {
 }
 
 /// Removes the locks that processes left which died while they held them.
-pub fn clear_dead(repo: &Repo) {
+pub(super) fn clear_dead(repo: &Repo) {
     for entry in fs::read_dir(folder(repo)).into_iter().flatten().flatten() {
         let path = entry.path();
         // A file whose note is gone marks nothing.

@@ -1,7 +1,7 @@
 //! Giving names to checkpoints and taking them away.
 
 use super::restore::refuse_if_interrupted;
-use super::save::name_checkpoint;
+use super::save::{self, name_checkpoint};
 use super::{Context, Error, select};
 use crate::git::refs;
 use crate::model::{Checkpoint, validate_name};
@@ -18,7 +18,7 @@ pub struct Named {
 /// Gives `name` to the checkpoint that `selector` names, in the database and as a ref that survives it.
 pub fn name(context: &mut Context, selector: &str, name: &str) -> Result<Named, Error> {
     validate_name(name)?;
-    refuse_if_interrupted(&context.repo)?;
+    let _lock = save::lock(context)?;
     let checkpoint = select(&context.repo, &context.store, selector)?;
     let before = context.store.by_name(name)?.filter(|before| before.id != checkpoint.id);
     let checkpoint = name_checkpoint(context, checkpoint, Some(name))?;

@@ -13,7 +13,7 @@ use super::tidy::tidy;
 use super::{Context, Error, stat_of};
 use crate::git::lock::WorktreeLock;
 use crate::git::snapshot::{self, Keep, Snapshot};
-use crate::git::{GitError, clear_dead_ref_locks, commit, refs};
+use crate::git::{GitError, commit, refs};
 use crate::model::{BString, Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, SkipReason, Skipped, trailers, validate_name};
 use crate::sys;
 use crate::sys::progress::{self, Phase};
@@ -190,19 +190,29 @@ pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequ
     noted.map_err(|source| GitError::io("write", &pending, source))?;
     let recorded = commit::record(&context.repo, snapshot, &mut checkpoint, &origin);
     let inserted = recorded.map_err(Error::from).and_then(|()| Ok(context.store.insert(&checkpoint)?));
-    let result = match inserted {
-        Ok(number) => {
-            note_packs(context, snapshot);
-            Ok(with_stat(context, Checkpoint { number, ..checkpoint }, snapshot.changes()))
-        }
+    let number = match inserted {
+        Ok(number) => number,
         Err(error) => {
             // All or nothing: without its row it could not be listed, so it is not left behind as a ref either.
-            let _ = refs::delete(&context.repo, &checkpoint.ref_name(), Some(checkpoint.commit));
-            Err(error)
+            if withdraw(context, &checkpoint) {
+                let _ = fs::remove_file(&pending);
+            }
+            return Err(error);
         }
     };
+    note_packs(context, snapshot);
+    let checkpoint = with_stat(context, Checkpoint { number, ..checkpoint }, snapshot.changes());
     let _ = fs::remove_file(&pending);
-    result
+    Ok(checkpoint)
+}
+
+/// Deletes the ref of a checkpoint that got no row. False if that failed: then the next capture gives it one.
+fn withdraw(context: &Context, checkpoint: &Checkpoint) -> bool {
+    let name = checkpoint.ref_name();
+    match refs::read(&context.repo, &name) {
+        Ok(None) => true,
+        _ => refs::delete(&context.repo, &name, Some(checkpoint.commit)).is_ok(),
+    }
 }
 
 /// Remembers what is to be put together later. Packs that nobody remembers are left to `git gc`.
@@ -259,10 +269,9 @@ fn pending_path(context: &Context) -> PathBuf {
     context.repo.private_dir().join("pending")
 }
 
-/// Gives a row to a ref that was written by a capture which then died, and removes the locks of refs that such a one left.
+/// Gives a row to a ref that was written by a capture which then died, and removes the lock of it that such a one left.
 fn adopt_pending(context: &mut Context) -> Result<(), Error> {
     let path = pending_path(context);
-    clear_dead_ref_locks(&context.repo);
     let Ok(name) = fs::read_to_string(&path) else { return Ok(()) };
     refs::clear_noted(&context.repo, &name)?;
     if name.starts_with(refs::CHECKPOINTS)

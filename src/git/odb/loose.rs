@@ -52,6 +52,24 @@ impl TempFile {
     }
 }
 
+/// Removes the temporary files below `objects` of which `is_left` says so, by the process that made each and the time it did.
+pub(crate) fn remove_temporary(objects: &Path, is_left: impl Fn(u32, i64) -> bool) {
+    let maker = |name: &str| -> Option<(u32, i64)> {
+        let mut parts = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix))?.split('_');
+        Some((parts.next()?.parse().ok()?, i64::from_str_radix(parts.next()?, 16).ok()?))
+    };
+    for directory in [objects, &objects.join("pack")] {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().and_then(maker).is_some_and(|(pid, made_ns)| is_left(pid, made_ns)) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// How the names of temporary files begin, as those of git do.
+const PREFIXES: [&str; 3] = ["tmp_obj_", "tmp_pack_", "tmp_idx_"];
+
 impl Drop for TempFile {
     fn drop(&mut self) {
         if !self.kept {

@@ -12,7 +12,7 @@ mod present;
 mod sink;
 
 pub(crate) use folder::ObjectFolder;
-pub(crate) use loose::sync_directory;
+pub(crate) use loose::{remove_temporary, sync_directory};
 pub(crate) use merge::{drop_broken_index, merge};
 pub use sink::Keep;
 pub(crate) use sink::{ObjectSink, ObjectWriter};
