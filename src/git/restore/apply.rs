@@ -242,8 +242,9 @@ impl Work<'_> {
             let path = directory.path.as_bstr();
             match self.remove_directory(path) {
                 Ok(()) => {}
-                Err(error) if !directory.required => drop(error),
-                Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NOTEMPTY | Errno::EXIST)) => {
+                // Others have a use for it, or do not let go of it.
+                Err(error) if !directory.required && (is_in_use(&error) || is_denied(&error)) => {}
+                Err(error) if is_filled(&error) => {
                     return Err(Stopped::Changed(vec![path.to_owned()]));
                 }
                 // On a second run the new file or link may be there already, here or above.
@@ -285,4 +286,18 @@ impl Work<'_> {
     fn stopped(&self, path: &BStr, error: io::Error) -> Stopped {
         Stopped::Failed(GitError::io("restore", self.full(path), error))
     }
+}
+
+/// True if a directory was not removed since something is in it.
+fn is_filled(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::NOTEMPTY | Errno::EXIST))
+}
+
+/// True if a directory was not removed since others made something in it, or mounted something there.
+pub(super) fn is_in_use(error: &io::Error) -> bool {
+    is_filled(error) || Errno::from_io_error(error) == Some(Errno::BUSY)
+}
+
+fn is_denied(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::ACCESS | Errno::PERM))
 }

@@ -7,8 +7,8 @@ use rustix::fd::AsFd;
 use rustix::fs::{Mode, Stat};
 use rustix::io::Errno;
 
-use super::apply::{State, Work};
-use super::dirs::split;
+use super::apply::{State, Work, is_in_use};
+use super::dirs::{is_absent, split};
 use super::op::{Op, OpKind};
 use super::proof::is_written;
 use super::swap::{At, Exchange, exchange, move_aside, move_new};
@@ -30,8 +30,11 @@ impl Work<'_> {
             note(op.path.as_bstr(), self.backward_one(op));
         }
         for path in self.make_dirs.iter().rev() {
-            // A directory in which others made something stays.
-            let _ = self.remove_directory(path.as_bstr());
+            match self.remove_directory(path.as_bstr()) {
+                // A directory in which others made something stays; and on a second run the old file may be there, or above.
+                Err(error) if is_in_use(&error) || is_absent(&error) => {}
+                result => note(path.as_bstr(), result.map(|()| true)),
+            }
         }
         for directory in self.drop_dirs.iter().rev() {
             let made = self.make_directory(directory.path.as_bstr(), Some(Mode::from_raw_mode(directory.mode)));
