@@ -1,6 +1,5 @@
 //! Failures in words: the message, its causes, what can be done about it, and the exit code.
 
-use std::error::Error as _;
 use std::io;
 
 use serde_json::json;
@@ -63,12 +62,7 @@ impl From<InvalidId> for Failure {
 impl Failure {
     /// The message with its causes, for a log.
     pub fn in_one_line(&self) -> String {
-        let mut text = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            text.push_str(&format!(": {error}"));
-            cause = error.source();
-        }
+        let text = std::iter::once(self.to_string()).chain(ops::causes(self)).collect::<Vec<_>>().join(": ");
         text.replace(['\n', '\r'], " ")
     }
 }
@@ -102,13 +96,8 @@ pub fn report(failure: &Failure, ui: &mut Ui) -> Exit {
     let message = failure.to_string();
     let blockers = blockers(failure);
     let candidates = candidates(failure);
-    let mut text = message.clone();
-    let mut cause = failure.source();
-    while let Some(error) = cause {
-        text.push_str(&format!("\ncaused by: {error}"));
-        cause = error.source();
-    }
-    ui.error(text);
+    let causes = ops::causes(failure).into_iter().map(|cause| format!("\ncaused by: {cause}"));
+    ui.error(causes.fold(message.clone(), |text, cause| text + &cause));
     for blocker in blockers {
         ui.error(format_args!("{} ({})", blocker.message, blocker.code.as_str()));
         ui.hint(&blocker.hint);
@@ -290,6 +279,17 @@ mod tests {
             "candidates": ["good", "goof"],
         }});
         assert_eq!(document, expected);
+    }
+
+    #[test]
+    fn a_cause_that_says_the_same_again_is_left_out() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("{0}")]
+        struct Said(&'static str, #[source] Option<Box<Said>>);
+        let source = Box::new(Said("disk is full", Some(Box::new(Said("error code 13: disk is full", None)))));
+        let failure = Failure::Operation(StoreError::Failed { action: "write to", path: "db".into(), source }.into());
+
+        assert_eq!(failure.in_one_line(), "cannot write to the database `db`: disk is full");
     }
 
     #[test]

@@ -5,6 +5,18 @@ use crate::git::restore::Left;
 use crate::model::{Blocker, InvalidId, SelectorError};
 use crate::store::StoreError;
 
+/// What led to `error`, nearest first. A cause that says the same again, as those of SQLite do, is left out.
+pub fn causes(error: &dyn std::error::Error) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for cause in std::iter::successors(error.source(), |cause| cause.source()) {
+        let text = cause.to_string();
+        if !texts.last().is_some_and(|last| text.ends_with(last.as_str())) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
 /// Why an operation did not do its work. The command line turns each into words, hints and an exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

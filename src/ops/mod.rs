@@ -22,7 +22,7 @@ pub use branch::branch;
 pub use candidates::{Candidate, candidates, name_candidates, session_candidates};
 pub use context::Context;
 pub use diff::{DiffRequest, add_stats, change_of, diff, stat_of, touches};
-pub use error::Error;
+pub use error::{Error, causes};
 pub use list::{ListRequest, current, list, summarize};
 pub use name::{Named, delete_name, name};
 pub use select::select;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::git::restore::{Left, Obstacle, Plan, Rescued};
 use crate::model::{BString, Blocker, BlockerCode};
+use crate::ops::causes;
 
 /// How many paths a message names.
 const NAMED: usize = 5;
@@ -121,15 +122,10 @@ fn with_places(message: String, rescued: &[Rescued]) -> String {
 
 /// The capture before the restore failed.
 pub(super) fn pre_restore_failed(error: &dyn std::error::Error) -> Blocker {
-    let mut message = format!("the state before the restore cannot be captured: {error}");
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        message.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
+    let why = std::iter::once(error.to_string()).chain(causes(error)).collect::<Vec<_>>().join(": ");
     Blocker {
         code: BlockerCode::PreRestoreFailed,
-        message,
+        message: format!("the state before the restore cannot be captured: {why}"),
         hint: "nothing is restored without a way back; `git checkpoint save` shows whether the cause is mended".into(),
     }
 }
