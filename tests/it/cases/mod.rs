@@ -12,6 +12,7 @@ mod damage;
 mod disk_full;
 mod durability;
 mod environment;
+mod fault_points;
 mod flags;
 mod fsmonitor;
 mod handoff;

@@ -10,6 +10,7 @@ mod repo;
 pub mod scenes;
 mod shapes;
 mod state;
+pub mod strace;
 mod terminal;
 pub mod tools;
 

@@ -80,6 +80,60 @@ fn mix(repo: &TestRepo) {
     repo.mkdir("empty/nested");
 }
 
+/// Everything that a restore of checkpoint `A` must bring back, remove or keep: renames, deletions, files, folders and links that
+/// took each other's places, modes, ignored files in the way, what is staged and what is meant to be added. A linked worktree
+/// and a repository inside have a say too.
+pub fn far_from_checkpoint() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.write(".gitignore", "*.log\n/build/\n");
+    for path in ["moved/from", "gone", "thing", "tree/x", "file2", "dir2/y", "private", "build", "same"] {
+        repo.write(path, format!("{path}\n"));
+    }
+    repo.write("report.log", "of A\n");
+    repo.write("run", "#!/bin/sh\n");
+    repo.chmod("run", 0o755);
+    repo.symlink("f", "link");
+    repo.run(["add", "-f", "report.log"]);
+    repo.commit("all kinds");
+    repo.write("f", "staged in A\n");
+    repo.run(["add", "f"]);
+    repo.write("f", "edited in A\n");
+    let linked = repo.linked_worktree("beside");
+    linked.write("f", "beside\n");
+    linked.save("beside");
+    repo.save("A");
+    leave_checkpoint(&repo);
+    repo
+}
+
+fn leave_checkpoint(repo: &TestRepo) {
+    repo.run(["mv", "moved/from", "moved/to"]);
+    for path in ["gone", "thing", "tree", "file2", "dir2", "link", "build"] {
+        repo.remove(path);
+    }
+    repo.write("thing/now/a/folder", "x\n");
+    repo.write("tree", "now a file\n");
+    repo.symlink("f", "file2");
+    repo.symlink("moved", "dir2");
+    repo.write("link", "now a file\n");
+    repo.run(["rm", "-q", "--cached", "report.log"]);
+    repo.write("report.log", "ignored, and in the way\n");
+    repo.write("build/out", "ignored, and in the way\n");
+    repo.write("noise.log", "ignored\n");
+    repo.chmod("run", 0o644);
+    repo.write("private", "nobody's business\n");
+    repo.chmod("private", 0o600);
+    repo.write("f", "staged\n");
+    repo.write("new", "staged\n");
+    repo.run(["add", "f", "new"]);
+    repo.write("f", "and edited\n");
+    repo.write("meant", "to be added\n");
+    repo.run(["add", "-N", "meant"]);
+    repo.write("made/since/u", "untracked\n");
+    repo.mkdir("empty/nested");
+    let _nested = repo.nested_repository("nested/inner");
+}
+
 /// A mixed worktree whose index has entries of `git add -N`, which makes it version 3.
 pub fn intent_to_add() -> TestRepo {
     let repo = mixed();

@@ -77,6 +77,16 @@ impl RepoState {
         self
     }
 
+    /// The state apart from the times of folders, and of those files that are not as in `before`.
+    pub fn with_times_of_what_is_as_in(mut self, before: &RepoState) -> RepoState {
+        for (path, entry) in &mut self.worktree {
+            if entry.kind == 'd' || before.worktree.get(path) != Some(entry) {
+                entry.mtime = 0;
+            }
+        }
+        self
+    }
+
     /// The state apart from permissions, which mean nothing where `core.fileMode` is off.
     pub fn without_modes(mut self) -> RepoState {
         self.worktree.values_mut().for_each(|entry| entry.mode = 0);

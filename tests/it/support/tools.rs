@@ -22,7 +22,12 @@ pub fn has_git_lfs() -> bool {
 
 /// Says on the terminal why a test does nothing.
 pub fn skip(reason: &str) {
+    tell(&format!("skipped: {reason}"));
+}
+
+/// Says something on the terminal, whether or not the test passes.
+pub fn tell(text: &str) {
     use std::io::Write;
     // Not through the test harness, which hides the output of tests that pass.
-    let _ = writeln!(std::io::stderr(), "skipped: {reason}");
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
