@@ -16,7 +16,7 @@ use gix::objs::Kind;
 use rustix::fs::{FileType, fstat};
 use serde::{Deserialize, Serialize};
 
-use super::dirs::Top;
+use super::dirs::{Top, is_absent};
 use super::journal::text;
 use super::marks::Marks;
 use super::op::Op;
@@ -29,7 +29,7 @@ use crate::git::ignore::files_above;
 use crate::git::index::write_tree;
 use crate::git::odb::{Keep, ObjectSink};
 use crate::git::stat::FileStat;
-use crate::git::{GitError, Objects, Repo, commit, refs};
+use crate::git::{GitError, Objects, Repo, commit, os_path, refs};
 use crate::sys::fault;
 use crate::sys::sharing::Sharing;
 
@@ -249,11 +249,11 @@ impl Worker<'_> {
             };
             let mut original = Original { path: op.path.clone(), blob, mode: permissions, content: None, hash: None };
             // Where nothing changes contents now, the blob may still have been made under other rules.
-            match top.open_file(op.path.as_bstr()).and_then(|file| is_blob_in(file, &blob)) {
-                Ok(true) if !self.filtered => op.old_content = Some(blob),
-                // One that is gone or closed by now is found when it is to be moved.
-                Err(_) => continue,
-                Ok(_) => {
+            let is_blob = top.open_file(op.path.as_bstr()).and_then(|file| is_blob_in(file, &blob));
+            match self.unless_gone(op, is_blob)? {
+                Some(true) if !self.filtered => op.old_content = Some(blob),
+                None => continue,
+                Some(_) => {
                     if let Some((hash, bytes)) = self.more_than_blob(objects, &mut filters, &paths, &top, op)? {
                         let name = op.slot.to_string();
                         write(self.repo.sharing(), self.folder, &name, &bytes)?;
@@ -268,6 +268,16 @@ impl Worker<'_> {
         Ok(originals)
     }
 
+    /// What was read of the old file; none if that is gone by now, which is found when it is to be moved. One that cannot be read
+    /// may be more than its blob: it must not be replaced.
+    fn unless_gone<T>(&self, op: &Op, read: std::io::Result<T>) -> Result<Option<T>, GitError> {
+        match read {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(GitError::io("read", self.repo.top().join(os_path(&op.path)), error)),
+        }
+    }
+
     /// The bytes of the old file with their hash, if its blob does not lead back to them. Notes what they are.
     fn more_than_blob(
         &self,
@@ -277,7 +287,7 @@ impl Worker<'_> {
         top: &Top,
         op: &mut Op,
     ) -> Result<Option<(ObjectId, Vec<u8>)>, GitError> {
-        let (Some(blob), Ok((bytes, ctime_ns))) = (op.old_blob, read(top, op)) else { return Ok(None) };
+        let (Some(blob), Some((bytes, ctime_ns))) = (op.old_blob, self.unless_gone(op, read(top, op))?) else { return Ok(None) };
         let filters = match filters {
             Some(filters) => filters,
             none => none.insert(Filters::of_tree(self.repo, objects, self.tree, paths.iter().map(|path| path.as_bstr()))?),

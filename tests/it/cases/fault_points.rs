@@ -171,7 +171,7 @@ impl Scenario {
         self.renew();
         let calls = self.repo.calls(self.system, self.args);
         let all = calls.len();
-        let (mut passed, mut missed, mut failed) = (0, 0, Vec::new());
+        let (mut passed, mut missed, mut failed) = (0, Vec::new(), Vec::new());
         for call in pick(calls) {
             // Names that are made by chance decide whether a folder has to be made for them: some points are not always there.
             let try_once = || {
@@ -182,7 +182,7 @@ impl Scenario {
             };
             match catch_unwind(AssertUnwindSafe(|| (0..TRIES).any(|_| try_once()))) {
                 Ok(true) => passed += 1,
-                Ok(false) => missed += 1,
+                Ok(false) => missed.push(format!("{} {}", call.name, call.nth)),
                 Err(panic) => {
                     let why = panic.downcast_ref::<String>().cloned().unwrap_or_default();
                     failed.push(format!("{fault:?} at {} {}: {}\n{why}", call.name, call.nth, call.shown));
@@ -190,9 +190,10 @@ impl Scenario {
             }
         }
         let told = format!(
-            "{fault:?} during {:?} {}: {passed} points passed, {missed} not reached, {} failed, of {all}",
+            "{fault:?} during {:?} {}: {passed} points passed, {} not reached {missed:?}, {} failed, of {all}",
             self.args,
             self.system,
+            missed.len(),
             failed.len()
         );
         if std::env::var_os("CHECKPOINT_FAULT_POINTS").is_some() {
@@ -438,6 +439,22 @@ fn a_folder_that_cannot_be_removed_is_not_passed_over() {
         let check = |output: &Output, call: &Call| check_failed(&scenario, Fault::Once, output, call);
         scenario.try_some(Fault::Once, only("REMOVEDIR"), check);
     }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_when_its_permissions_are_kept_for_undo_is_not_replaced() {
+    if !strace::is_usable() {
+        return;
+    }
+    let repo = scenes::far_from_checkpoint();
+    // Reading back what was written would fail as well, and hide it.
+    repo.config("checkpoint.restore.verify", "false");
+    let before = RepoState::of(&repo);
+
+    let output = repo.with_unreadable("private", RESTORE).exits(128);
+
+    assert!(output.talk().contains("cannot read `") && output.talk().contains("private`"), "{output}");
+    before.assert_same(&RepoState::of(&repo));
 }
 
 #[test]

@@ -95,6 +95,8 @@ pub fn far_from_checkpoint() -> TestRepo {
     repo.symlink("f", "link");
     repo.run(["add", "-f", "report.log"]);
     repo.commit("all kinds");
+    repo.write("same", "stashed\n");
+    repo.run(["stash", "-q"]);
     repo.write("f", "staged in A\n");
     repo.run(["add", "f"]);
     repo.write("f", "edited in A\n");

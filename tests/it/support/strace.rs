@@ -129,6 +129,14 @@ impl TestRepo {
         calls
     }
 
+    /// Runs the program where a file of this name cannot be opened, the first time that a thread tries to.
+    pub fn with_unreadable(&self, name: &str, args: &[&str]) -> Output {
+        let options = ["-P", name, "--inject=openat:error=EIO:when=1"].map(str::to_owned);
+        let (output, log) = self.traced(&options, "", args);
+        assert!(log.contains("(INJECTED)"), "nobody opened it: {output}");
+        output
+    }
+
     /// Runs the program with a fault at a call. True if it came to that call.
     pub fn with_fault_at(&self, call: &Call, fault: Fault, system: &str, args: &[&str]) -> (Output, bool) {
         let (output, log) = self.traced(&fault.options(call), system, args);
