@@ -246,7 +246,7 @@ fn store(error: &StoreError) -> Account {
         )),
         StoreError::ReadOnly { .. } => Account::new("database-read-only", Exit::Fatal),
         StoreError::Busy { .. } => Account::new("database-busy", Exit::LockTimeout).hint("try again"),
-        StoreError::Failed { .. } => Account::new("database", Exit::Fatal),
+        StoreError::Failed { .. } | StoreError::Uncertain { .. } => Account::new("database", Exit::Fatal),
     }
 }
 

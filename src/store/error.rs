@@ -33,6 +33,12 @@ pub enum StoreError {
         #[source]
         source: Cause,
     },
+    #[error("cannot tell whether the database `{}` was written", path.display())]
+    Uncertain {
+        path: PathBuf,
+        #[source]
+        source: Cause,
+    },
 }
 
 /// An error of SQLite or of a value in the database.

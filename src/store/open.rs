@@ -257,7 +257,7 @@ fn is_denied(error: &StoreError) -> bool {
         StoreError::Failed { source, .. } => source
             .downcast_ref::<rusqlite::Error>()
             .is_some_and(|e| e.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen)),
-        StoreError::Newer { .. } | StoreError::Corrupt { .. } | StoreError::Busy { .. } => false,
+        StoreError::Newer { .. } | StoreError::Corrupt { .. } | StoreError::Busy { .. } | StoreError::Uncertain { .. } => false,
     }
 }
 

@@ -127,19 +127,26 @@ impl Store {
     fn durably<T>(&mut self, work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         self.require_writable()?;
         let before = all_rows(&self.db).map_err(|e| self.error("read", e))?;
+        let mut committing = false;
         let done = (|| {
             self.db.execute_batch("PRAGMA synchronous = FULL")?;
             let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = work(&transaction)?;
+            committing = true;
             transaction.commit()?;
             fault::point().map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
             self.db.execute_batch("PRAGMA synchronous = NORMAL")?;
             Ok(value)
         })();
-        done.map_err(|error| {
+        done.map_err(|error: rusqlite::Error| {
             // A commit that failed to reach the disk may stand all the same; the caller takes the files back, so this goes too.
-            let _ = put_back(&mut self.db, &before);
-            self.error("write to", error)
+            let is_back = put_back(&mut self.db, &before).is_ok();
+            // Without room nothing of it is whole.
+            let is_nothing = !committing || error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull);
+            match self.error("write to", error) {
+                StoreError::Failed { path, source, .. } if !is_back && !is_nothing => StoreError::Uncertain { path, source },
+                error => error,
+            }
         })
     }
 }

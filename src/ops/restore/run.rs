@@ -21,7 +21,7 @@ use crate::model::{BString, Blocker, BlockerCode, Checkpoint, CheckpointId, Kind
 use crate::ops::save::{self, SaveRequest};
 use crate::ops::tidy::tidy;
 use crate::ops::{Context, Error};
-use crate::store::NewRestore;
+use crate::store::{NewRestore, StoreError};
 use crate::sys;
 use crate::sys::progress::{self, Phase};
 
@@ -222,6 +222,10 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
     };
     outcome.verified = applied.verified;
     if let Err(error) = record_row(context, task, &pre_restore, &outcome) {
+        if let Error::Store(StoreError::Uncertain { .. }) = error {
+            // The row may stand: then the files have to. When the database can be written again, both ways are open.
+            return Err(Error::Interrupted(Box::new(error)));
+        }
         return Err(match applied.take_back(&context.repo) {
             Ok(left) => Error::TakenBack { source: Box::new(error), left },
             Err(_) => Error::Interrupted(Box::new(error)),

@@ -468,6 +468,23 @@ fn a_name_can_be_given_again_although_the_process_that_gave_it_was_killed() {
 }
 
 #[test]
+fn a_restore_of_which_nobody_can_tell_whether_it_was_recorded_is_left_to_be_ended() {
+    if !strace::is_usable() {
+        return;
+    }
+    for scenario in [Scenario::restore(), Scenario::undo()] {
+        let flush = |calls: Vec<Call>| {
+            let is_flush = |pair: &&[Call]| pair[0].name == "pwrite64" && pair[1].name == "fsync";
+            calls.windows(2).filter(is_flush).map(|pair| pair[1].clone()).collect()
+        };
+        scenario.try_some(Fault::Lasting, flush, |output, call| {
+            assert_eq!(output.code(), Some(6), "{output}");
+            check_failed(&scenario, Fault::Lasting, output, call);
+        });
+    }
+}
+
+#[test]
 fn a_checkpoint_that_gets_no_row_is_no_ref_either() {
     if strace::is_usable() {
         let save = Save::new();
