@@ -11,6 +11,7 @@ mod created;
 mod edits;
 mod judge;
 mod obstacles;
+mod prepare;
 mod recover;
 mod run;
 #[cfg(test)]

@@ -1,32 +1,19 @@
 //! One restore, undo or redo from its request to its outcome.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use gix::bstr::{BStr, ByteSlice};
-
-use super::created::{created_before, created_if_limited};
-use super::edits::Edits;
+use super::created::created_if_limited;
+use super::prepare::{Prepared, all_obstacles, attributes, prepare};
 use super::{HeadMoved, RestoreOutcome, RestoreRequest, RestoreStatus, judge, obstacles};
-use crate::git::diff::tree_changes;
-use crate::git::pathspec::Pathspec;
-use crate::git::restore::{
-    ApplyError, Attributes, Begun, Contents, IndexEdit, IndexMode, IndexNow, KeepReason, Left, Now, Originals, Plan, Purpose,
-    Scope, Session, Target, add_failures, check, drop_unknown_originals, index_edits,
-};
-use crate::git::snapshot::{self, Keep, Snapshot};
-use crate::git::stat::FileStat;
-use crate::git::{GitError, Objects, Repo, facts, path_bytes};
+use crate::git::restore::{ApplyError, Begun, Contents, IndexMode, Left, Originals, Purpose, Session, drop_unknown_originals};
+use crate::git::snapshot::{Keep, Snapshot};
+use crate::git::{GitError, facts};
 use crate::model::{BString, Blocker, BlockerCode, Checkpoint, CheckpointId, Kind, ObjectId};
 use crate::ops::save::{self, SaveRequest};
 use crate::ops::tidy::tidy;
 use crate::ops::{Context, Error};
 use crate::store::{NewRestore, StoreError};
 use crate::sys;
-use crate::sys::progress::{self, Phase};
-
-/// How often a capture is taken anew because it has to take in files that are in the way.
-const CAPTURES: usize = 3;
 
 /// Which command is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,15 +54,6 @@ pub(in crate::ops) enum TakenBack {
     Trees(ObjectId, ObjectId),
     /// It created these paths.
     Created(Vec<BString>),
-}
-
-/// A capture of the worktree with the plan that follows from it.
-struct Prepared {
-    snapshot: Snapshot,
-    plan: Plan,
-    edits: Vec<IndexEdit>,
-    index: IndexMode,
-    kept_edits: Edits,
 }
 
 /// Carries out a task.
@@ -146,19 +124,6 @@ fn preview(context: &Context, task: &Task<'_>, mut blockers: Vec<Blocker>) -> Re
     outcome.blockers = blockers;
     outcome.status = if task.request.dry_run { RestoreStatus::DryRun } else { RestoreStatus::Refused };
     Ok(outcome)
-}
-
-/// The blockers of a plan, with those that show when the contents of files are made.
-fn all_obstacles(
-    context: &Context,
-    task: &Task<'_>,
-    objects: &Objects,
-    plan: &mut Plan,
-    kept_edits: &Edits,
-) -> Result<Vec<Blocker>, Error> {
-    let failures = check(&context.repo, objects, plan, &task.target.tree, attributes(task, kept_edits))?;
-    add_failures(plan, failures);
-    Ok(obstacles::blockers_of(plan))
 }
 
 /// From the locks to the end.
@@ -240,100 +205,6 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
     Ok(RestoreOutcome { status: RestoreStatus::Restored, pre_restore: Some(pre_restore), ..outcome })
 }
 
-/// Captures the worktree, with whatever is in the way, and plans. The inner error are reasons to refuse.
-fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prepared, Vec<Blocker>>, Error> {
-    let repo = &context.repo;
-    let pathspec = Pathspec::parse(repo, &task.request.directory, &task.request.paths)?;
-    let target = target_of(repo, task);
-    let (deletable, mut forced) = created_before(context, task)?;
-    let standing_in = repo.prefix(&task.request.directory).map(|path| path_bytes(&path));
-    let standing_in = standing_in.filter(|path| !path.is_empty());
-    let mut captures = 0;
-    let (snapshot, mut plan, kept_edits) = loop {
-        captures += 1;
-        progress::begin(Phase::Capture, 0);
-        let snapshot = match snapshot::take(repo, keep, &forced) {
-            Ok(snapshot) => snapshot,
-            Err(error) => return Ok(Err(vec![obstacles::pre_restore_failed(&error)])),
-        };
-        let kept_edits = match task.request.keep_edits {
-            true => Edits::since_the_last_checkpoint(context, &snapshot)?,
-            false => Edits::default(),
-        };
-        let includes = |path: &BStr| pathspec.includes(path) && !kept_edits.concern(path);
-        let scope = Scope { includes: &includes, deletable: deletable.clone(), standing_in: standing_in.clone() };
-        let seen = |path: &BStr| snapshot.entry(path).filter(|entry| entry.stat != FileStat::default());
-        let now = Now {
-            tree: snapshot.tree,
-            index_tree: snapshot.index_tree,
-            skipped: &snapshot.skipped,
-            index_has_rules: snapshot.index_has_rules(),
-            seen: &seen,
-        };
-        let plan = match Plan::make(repo, &snapshot.objects(repo), &now, &target, &scope) {
-            Ok(plan) => plan,
-            Err(GitError::ObjectMissing(id)) => return Ok(Err(vec![obstacles::object_missing(&format!("object {id}"))])),
-            Err(GitError::Io { path, source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => {
-                return Ok(Err(vec![obstacles::out_of_reach(&path)]));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if plan.to_capture.is_empty() || captures == CAPTURES {
-            break (snapshot, plan.refuse_uncaptured(), kept_edits);
-        }
-        forced.extend(plan.to_capture);
-    };
-    refuse_unmatched(context, task, &snapshot)?;
-    let objects = snapshot.objects(repo);
-    if task.request.keep_edits {
-        plan.kept.extend(kept_edits.kept(&objects, &snapshot.tree, &target.tree, &|path| pathspec.includes(path))?);
-        plan.kept.sort();
-    }
-    let Some(tree) = snapshot.index_tree else {
-        let mut blockers = all_obstacles(context, task, &objects, &mut plan, &kept_edits)?;
-        blockers.push(judge::unmerged_index());
-        return Ok(Err(blockers));
-    };
-    let index = if task.request.keep_index { IndexMode::Kept } else { IndexMode::for_target(&target, &snapshot.head) };
-    let without_file = [KeepReason::OutsideSparseCheckout, KeepReason::SkipWorktree];
-    let outside = plan.kept.iter().filter(|kept| without_file.contains(&kept.reason));
-    let outside: BTreeSet<BString> = outside.map(|kept| kept.path.clone()).collect();
-    let now = IndexNow {
-        tree,
-        intent_to_add: &snapshot.intent_to_add,
-        head: &snapshot.head,
-        outside,
-        may_have_flags: snapshot.index_has_rules(),
-    };
-    let includes = |path: &BStr| pathspec.includes(path) && !kept_edits.concern(path);
-    let edits = match index_edits(repo, &objects, &now, &target, index, &includes) {
-        Ok(edits) => edits,
-        Err(GitError::ObjectMissing(id)) => return Ok(Err(vec![obstacles::object_missing(&format!("object {id}"))])),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(Ok(Prepared { snapshot, plan, edits, index, kept_edits }))
-}
-
-/// A path that is in neither tree is a slip of the pen, not something that is restored already.
-fn refuse_unmatched(context: &Context, task: &Task<'_>, snapshot: &Snapshot) -> Result<(), Error> {
-    let (repo, request) = (&context.repo, task.request);
-    if request.paths.is_empty() {
-        return Ok(());
-    }
-    let objects = snapshot.objects(repo);
-    let nothing = ObjectId::empty_tree(repo.hash_kind());
-    let mut files = tree_changes(&objects, &nothing, &snapshot.tree)?;
-    files.extend(tree_changes(&objects, &nothing, &task.target.tree)?);
-    for path in &request.paths {
-        let pathspec = Pathspec::parse(repo, &request.directory, std::slice::from_ref(path))?;
-        let excludes = path.starts_with(b":!") || path.starts_with(b":^");
-        if !excludes && !files.iter().any(|file| pathspec.includes(file.path.as_bstr())) {
-            return Err(Error::NoSuchPath(path.to_string()));
-        }
-    }
-    Ok(())
-}
-
 fn record_state_before(context: &mut Context, task: &Task<'_>, snapshot: &mut Snapshot) -> Result<Checkpoint, Error> {
     let message = match task.verb {
         Verb::Restore => format!("before the restore of {}", task.target.number),
@@ -359,27 +230,6 @@ fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint, 
         }
     }
     Ok(())
-}
-
-fn target_of(repo: &Repo, task: &Task<'_>) -> Target {
-    let checkpoint = &task.target;
-    let kept = Originals::of(repo, checkpoint.id.as_str());
-    Target {
-        // The state that an undo or a redo leads to is one that a restore left.
-        flags_known: task.verb != Verb::Restore,
-        tree: checkpoint.tree,
-        index_tree: checkpoint.index_tree,
-        head: checkpoint.head,
-        intent_to_add: checkpoint.intent_to_add.clone(),
-        skipped: checkpoint.skipped.clone(),
-        marks: kept.marks,
-        rules: kept.rules,
-    }
-}
-
-/// A whole tree is written with its own attributes; some of its paths with those that are there.
-fn attributes(task: &Task<'_>, edits: &Edits) -> Attributes {
-    if task.request.paths.is_empty() && !edits.have_attributes() { Attributes::Target } else { Attributes::Worktree }
 }
 
 fn describe(context: &Context, task: &Task<'_>, prepared: &Prepared) -> Result<RestoreOutcome, Error> {
