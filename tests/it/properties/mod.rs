@@ -2,6 +2,7 @@
 //! `CHECKPOINT_SEED` where the chance starts (then one world unless rounds are set): a failure prints the seed that brings it
 //! back.
 
+mod model;
 mod monitored;
 mod restoring;
 mod world;
@@ -20,6 +21,9 @@ fn seeds(salt: u64, usual: usize) -> impl Iterator<Item = u64> {
 
 /// Saves in one world, each after some changes: what the caches of one save know must not mislead the next.
 const ROUNDS_IN_A_WORLD: usize = 10;
+
+/// Moves in one repository of the model: it takes a while until there is much to go back to.
+const MODEL_ROUNDS: usize = 100;
 
 /// Whether saves know what the save before them saw (`checkpoint.statCache`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +106,13 @@ fn a_capture_with_conversions_after_one_without_the_cache_is_what_git_would_reco
 fn a_restore_brings_back_every_saved_state_and_undo_what_was_there() {
     for seed in seeds(3_000_000, 300) {
         restoring::any_saved_state_comes_back(seed);
+    }
+}
+
+#[test]
+fn saves_restores_undoes_redoes_and_edits_in_any_order_agree_with_maps_in_memory() {
+    for seed in seeds(9_000_000, 300).step_by(MODEL_ROUNDS / ROUNDS_IN_A_WORLD) {
+        model::agrees(seed, MODEL_ROUNDS);
     }
 }
 
