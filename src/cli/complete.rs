@@ -59,10 +59,19 @@ pub(super) fn sessions() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| offer(typed, ops::session_candidates))
 }
 
-/// Completes the code of a blocker that `--allow` can override.
+/// Completes the code of a blocker that `restore --allow` can override.
 pub(super) fn allowed() -> ArgValueCompleter {
-    ArgValueCompleter::new(|typed: &OsStr| {
-        let codes = BlockerCode::ALL.into_iter().filter(|code| code.override_by() == Some(Override::Allow));
+    codes(|code| code.override_by() == Some(Override::Allow) && code != BlockerCode::NeededByUndo)
+}
+
+/// Completes the code of a blocker that `drop --allow` can override.
+pub(super) fn allowed_in_drop() -> ArgValueCompleter {
+    codes(|code| code == BlockerCode::NeededByUndo)
+}
+
+fn codes(is_offered: fn(BlockerCode) -> bool) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |typed: &OsStr| {
+        let codes = BlockerCode::ALL.into_iter().filter(|code| is_offered(*code));
         let words = codes.map(BlockerCode::as_str).filter(|word| typed.to_str().is_some_and(|typed| word.starts_with(typed)));
         words.map(CompletionCandidate::new).collect()
     })

@@ -9,12 +9,14 @@ mod complete;
 mod completions;
 mod diff;
 mod doctor;
+mod drop;
 mod export;
 mod import;
 mod list;
 mod name;
 mod panic;
 mod parse;
+mod prune;
 mod redo;
 mod render;
 mod restore;
@@ -107,6 +109,10 @@ enum Command {
     Name(name::Args),
     /// Make an ordinary branch that holds a checkpoint
     Branch(branch::Args),
+    /// Remove checkpoints
+    Drop(drop::Args),
+    /// Remove the checkpoints that the limits let go
+    Prune(prune::Args),
     /// Write checkpoints into one file for another machine
     Export(export::Args),
     /// Read checkpoints from such a file
@@ -153,6 +159,8 @@ impl Cli {
             Command::Status(args) => status::run(args, ui),
             Command::Name(args) => name::run(args, ui),
             Command::Branch(args) => branch::run(args, ui),
+            Command::Drop(args) => drop::run(args, ui),
+            Command::Prune(args) => prune::run(args, ui),
             Command::Export(args) => export::run(args, ui),
             Command::Import(args) => import::run(args, ui),
             Command::Doctor(args) => doctor::run(args, ui),

@@ -132,7 +132,8 @@ fn parse_wait(text: &str) -> Result<Duration, Failure> {
     parse_duration(text).ok_or_else(|| Failure::Usage(format!("`{text}` is no span of time such as `10s` or `500ms`")))
 }
 
-fn parse_allowed(code: &str) -> Result<BlockerCode, Failure> {
+/// The blocker that `--allow` names.
+pub(super) fn parse_allowed(code: &str) -> Result<BlockerCode, Failure> {
     match BlockerCode::parse(code) {
         Some(code) if code.override_by() == Some(Override::Allow) => Ok(code),
         Some(_) => Err(Failure::Usage(format!("`{code}` cannot be allowed"))),
@@ -195,7 +196,8 @@ pub(super) fn report(ui: &mut Ui, outcome: &RestoreOutcome) -> Result<Exit, Fail
     })
 }
 
-fn tell_blockers(ui: &mut Ui, blockers: &[Blocker]) {
+/// Tells why something was refused, and what to do about it.
+pub(super) fn tell_blockers(ui: &mut Ui, blockers: &[Blocker]) {
     for blocker in blockers {
         ui.error(format!("{} ({})", blocker.message, blocker.code.as_str()));
         ui.hint(&blocker.hint);

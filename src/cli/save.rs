@@ -97,6 +97,10 @@ fn record(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     if captured {
         tell_skipped(&checkpoint, ui);
     }
+    if context.pruned > 0 {
+        let count = plural(context.pruned as u64, "old checkpoint");
+        ui.say(format!("{count} pruned, as `checkpoint.keepLast` and its like say (`git checkpoint help prune`)"));
+    }
     Ok(if args.exit_code && !captured { Exit::Negative } else { Exit::Done })
 }
 

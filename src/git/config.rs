@@ -6,6 +6,7 @@ use std::time::Duration;
 use gix::bstr::{BStr, BString, ByteSlice};
 
 use super::{GitError, Repo};
+use crate::model::retention::Limits;
 use crate::sys::sharing::Sharing;
 
 /// What `checkpoint.restore.mainWorktree` asks for.
@@ -38,6 +39,10 @@ pub struct Config {
     pub verify: bool,
     /// `checkpoint.statCache`: false re-reads every file.
     pub stat_cache: bool,
+    /// `checkpoint.keepLast`, `checkpoint.maxAge` and `checkpoint.maxSize`.
+    pub retention: Limits,
+    /// `checkpoint.autoPrune`: a save removes what the limits let go, once a day.
+    pub auto_prune: bool,
     /// `core.fsync` names the index: it is flushed to the disk when it is written.
     pub sync_index: bool,
     /// `core.sharedRepository`: who may use what is made in the git directory.
@@ -53,14 +58,18 @@ impl Config {
             Err(_) => Err(bad(key, &snapshot.string(key).map(|v| v.to_string()).unwrap_or_default())),
         };
         let text = |key: &str| snapshot.string(key).map(|value| value.to_string());
-        let max_file_size = match snapshot.try_integer("checkpoint.maxFileSize") {
-            Ok(None) => 100 << 20,
-            Ok(Some(value)) if value >= 0 => value.unsigned_abs(),
-            _ => return Err(bad("checkpoint.maxFileSize", &text("checkpoint.maxFileSize").unwrap_or_default())),
+        let number = |key: &str, default: u64| match snapshot.try_integer(key) {
+            Ok(None) => Ok(default),
+            Ok(Some(value)) if value >= 0 => Ok(value.unsigned_abs()),
+            _ => Err(bad(key, &text(key).unwrap_or_default())),
         };
         let lock_timeout = match text("checkpoint.lockTimeout") {
             None => Duration::from_secs(5),
             Some(value) => parse_duration(&value).ok_or_else(|| bad("checkpoint.lockTimeout", &value))?,
+        };
+        let max_age = match text("checkpoint.maxAge") {
+            None => Duration::from_secs(90 * 24 * 3600),
+            Some(value) => parse_age(&value).ok_or_else(|| bad("checkpoint.maxAge", &value))?,
         };
         let main_worktree = match text("checkpoint.restore.mainWorktree").as_deref() {
             None | Some("ask") => MainWorktree::Ask,
@@ -77,13 +86,19 @@ impl Config {
             .collect();
         Ok(Config {
             enabled: boolean("checkpoint.enabled", true)?,
-            max_file_size,
+            max_file_size: number("checkpoint.maxFileSize", 100 << 20)?,
             exclude,
             allow_home: boolean("checkpoint.allowHome", false)?,
             lock_timeout,
             main_worktree,
             verify: boolean("checkpoint.restore.verify", true)?,
             stat_cache: boolean("checkpoint.statCache", true)?,
+            retention: Limits {
+                keep_last: number("checkpoint.keepLast", 500)?,
+                max_age,
+                max_size: number("checkpoint.maxSize", 0)?,
+            },
+            auto_prune: boolean("checkpoint.autoPrune", true)?,
             sync_index: syncs_index(snapshot.string("core.fsync").as_deref().map(|value| value.as_bstr())),
             sharing: sharing(repo)?,
         })
@@ -181,6 +196,23 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     number.checked_mul(millis).map(Duration::from_millis)
 }
 
+/// Reads the age at which something may be removed; `0` and `never` mean that it may not. Stricter than [`parse_duration`], as a
+/// slip removes much: a number needs a unit, and `m` could be minutes or months.
+pub fn parse_age(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    match text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start() {
+        _ if text == "0" || text == "never" => Some(Duration::ZERO),
+        "" | "m" => None,
+        _ => parse_duration(text),
+    }
+}
+
+/// Reads a number of bytes as git does (git-config(1), `integer`), with `k`, `m` or `g`.
+pub fn parse_size(text: &str) -> Option<u64> {
+    let number = gix::config::Integer::try_from(BStr::new(text.trim())).ok()?;
+    u64::try_from(number.to_decimal()?).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +224,25 @@ mod tests {
             assert_eq!(syncs_index(Some(value.into())), on, "{value}");
         }
         assert!(!syncs_index(None));
+    }
+
+    #[test]
+    fn an_age_needs_a_unit_that_cannot_be_taken_for_another() {
+        let day = 24 * 3600;
+        for (text, seconds) in [("90d", 90 * day), ("2w", 14 * day), ("12h", day / 2), ("5 min", 300), ("0", 0), ("never", 0)] {
+            assert_eq!(parse_age(text), Some(Duration::from_secs(seconds)), "{text}");
+        }
+        for bad in ["", "90", "3m", "3 m", "-1d", "soon", "1y"] {
+            assert_eq!(parse_age(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_size_is_read_as_git_reads_it() {
+        assert_eq!((parse_size("10"), parse_size("2k"), parse_size("1g")), (Some(10), Some(2048), Some(1 << 30)));
+        for bad in ["", "-1", "x", "1.5m", "k"] {
+            assert_eq!(parse_size(bad), None, "{bad}");
+        }
     }
 
     #[test]

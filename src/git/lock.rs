@@ -22,20 +22,24 @@ pub struct RepositoryLock {
 impl RepositoryLock {
     /// Takes the lock if it is free.
     pub fn try_acquire(repo: &Repo) -> Result<Option<RepositoryLock>, GitError> {
+        Self::acquire(repo, Duration::ZERO)
+    }
+
+    /// Waits for the lock; none if it is not free within `limit`.
+    pub fn acquire(repo: &Repo, limit: Duration) -> Result<Option<RepositoryLock>, GitError> {
         let path = repo.common_dir().join("checkpoint").join("tidy.lock");
         let file = repo.sharing().open_lasting(OpenOptions::new().truncate(false).write(true), &path);
         let file = file.map_err(|source| GitError::io("open", &path, source))?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(RepositoryLock { _file: file })),
-            Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(None),
-            Err(source) => Err(GitError::io("lock", &path, source)),
-        }
+        let is_taken = wait_for(&file, limit).map_err(|source| GitError::io("lock", &path, source))?;
+        Ok(is_taken.then_some(RepositoryLock { _file: file }))
     }
 }
 
 /// Held while it lives.
 pub struct WorktreeLock {
     file: File,
+    /// The file tells who has the lock.
+    is_noted: bool,
 }
 
 /// A process that has, or had, the lock of a worktree.
@@ -63,27 +67,15 @@ impl Holder {
 impl WorktreeLock {
     /// Waits for the lock of `repo`'s worktree; none if it is not free within `limit`.
     pub fn acquire(repo: &Repo, limit: Option<Duration>) -> Result<Option<WorktreeLock>, GitError> {
-        let directory = repo.private_dir();
-        repo.sharing().create_dir_all(&directory).map_err(|source| GitError::io("create", &directory, source))?;
-        let path = directory.join("lock");
-        let file = repo.sharing().open_lasting(OpenOptions::new().truncate(false).write(true), &path);
-        let file = file.map_err(|source| GitError::io("open", &path, source))?;
-        let failed = |source: Errno| GitError::io("lock", &path, source);
-        let Some(limit) = limit else {
-            return match flock(&file, FlockOperation::LockExclusive) {
-                Ok(()) => Ok(Some(WorktreeLock::taken(repo, file, &path))),
-                Err(source) => Err(failed(source)),
-            };
-        };
-        let until = Instant::now() + limit;
-        loop {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(WorktreeLock::taken(repo, file, &path))),
-                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
-                Err(Errno::WOULDBLOCK) => return Ok(None),
-                Err(source) => return Err(failed(source)),
-            }
-        }
+        let path = repo.private_dir().join("lock");
+        Ok(lock(repo, &path, limit)?.map(|file| WorktreeLock::taken(repo, file, &path)))
+    }
+
+    /// The same for another worktree of the repository, with this private folder. What others left there stays, and so does what
+    /// they noted.
+    pub fn acquire_in(repo: &Repo, directory: &Path, limit: Option<Duration>) -> Result<Option<WorktreeLock>, GitError> {
+        let file = lock(repo, &directory.join("lock"), limit)?;
+        Ok(file.map(|file| WorktreeLock { file, is_noted: false }))
     }
 
     /// Clears away what others left, and notes who has the lock now. Where no note can be written, more is
@@ -92,13 +84,42 @@ impl WorktreeLock {
         leftovers::clear(repo, Holder::read(path));
         let holder = Holder { pid: std::process::id(), since_ns: sys::now_nanos() };
         let _ = file.write_all_at(holder.note().as_bytes(), 0);
-        WorktreeLock { file }
+        WorktreeLock { file, is_noted: true }
+    }
+}
+
+/// Opens the file at `path` and locks it; none if it is not free within `limit`.
+fn lock(repo: &Repo, path: &Path, limit: Option<Duration>) -> Result<Option<File>, GitError> {
+    let directory = path.parent().unwrap_or(path);
+    repo.sharing().create_dir_all(directory).map_err(|source| GitError::io("create", directory, source))?;
+    let file = repo.sharing().open_lasting(OpenOptions::new().truncate(false).write(true), path);
+    let file = file.map_err(|source| GitError::io("open", path, source))?;
+    let failed = |source: Errno| GitError::io("lock", path, source);
+    let Some(limit) = limit else {
+        flock(&file, FlockOperation::LockExclusive).map_err(failed)?;
+        return Ok(Some(file));
+    };
+    Ok(wait_for(&file, limit).map_err(failed)?.then_some(file))
+}
+
+/// Locks `file`; false if it is not free within `limit`.
+fn wait_for(file: &File, limit: Duration) -> Result<bool, Errno> {
+    let until = Instant::now() + limit;
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(false),
+            Err(source) => return Err(source),
+        }
     }
 }
 
 impl Drop for WorktreeLock {
     fn drop(&mut self) {
-        let _ = self.file.set_len(0);
+        if self.is_noted {
+            let _ = self.file.set_len(0);
+        }
     }
 }
 

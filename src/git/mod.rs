@@ -26,6 +26,8 @@ pub mod pack_refs;
 mod packs;
 mod path_names;
 pub mod pathspec;
+pub mod reach;
+pub mod ref_deletion;
 mod ref_marks;
 pub mod refs;
 pub mod restore;
@@ -37,8 +39,9 @@ mod terminal;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tree_path;
+pub mod worktree_dirs;
 
-pub use config::{Config, MainWorktree, parse_duration, unknown_settings};
+pub use config::{Config, MainWorktree, parse_age, parse_duration, parse_size, unknown_settings};
 pub use date::parse_date;
 pub use error::GitError;
 pub use objects::Objects;

@@ -66,7 +66,7 @@ pub fn has_stale(repo: &Repo) -> bool {
     own_file(repo).symlink_metadata().is_ok()
 }
 
-fn own_file(repo: &Repo) -> PathBuf {
+pub(super) fn own_file(repo: &Repo) -> PathBuf {
     repo.shared_dir().join("packed-refs.new")
 }
 

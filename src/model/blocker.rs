@@ -1,4 +1,4 @@
-//! The typed reasons why a restore is refused.
+//! The typed reasons why a restore, or something else that takes away, is refused.
 
 /// A reason why a restore is refused: one sentence and the way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,11 +52,12 @@ pub enum BlockerCode {
     ConfirmationRequired,
     RunningInsideAgent,
     WorktreeOverlap,
+    NeededByUndo,
 }
 
 impl BlockerCode {
     /// Every code, in the order they are reported.
-    pub const ALL: [BlockerCode; 18] = [
+    pub const ALL: [BlockerCode; 19] = [
         BlockerCode::NotAWorktree,
         BlockerCode::NotWorktreeRoot,
         BlockerCode::MainWorktree,
@@ -75,6 +76,7 @@ impl BlockerCode {
         BlockerCode::ConfirmationRequired,
         BlockerCode::RunningInsideAgent,
         BlockerCode::WorktreeOverlap,
+        BlockerCode::NeededByUndo,
     ];
 
     /// The code as it stands in JSON and after `--allow`.
@@ -98,6 +100,7 @@ impl BlockerCode {
             BlockerCode::ConfirmationRequired => "confirmation-required",
             BlockerCode::RunningInsideAgent => "running-inside-agent",
             BlockerCode::WorktreeOverlap => "worktree-overlap",
+            BlockerCode::NeededByUndo => "needed-by-undo",
         }
     }
 
@@ -110,7 +113,10 @@ impl BlockerCode {
     pub fn override_by(self) -> Option<Override> {
         match self {
             BlockerCode::ConfirmationRequired => Some(Override::Yes),
-            BlockerCode::OtherWorktree | BlockerCode::SessionActive | BlockerCode::RunningInsideAgent => Some(Override::Allow),
+            BlockerCode::OtherWorktree
+            | BlockerCode::SessionActive
+            | BlockerCode::RunningInsideAgent
+            | BlockerCode::NeededByUndo => Some(Override::Allow),
             _ => None,
         }
     }

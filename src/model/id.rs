@@ -116,6 +116,12 @@ impl WorktreeId {
         WorktreeId(text.to_owned())
     }
 
+    /// The name that git gave the linked worktree (the folder in `.git/worktrees`); none for the main one.
+    pub fn linked_name(&self) -> Option<&str> {
+        let own = self.0.split_once(PLACED).map_or(self.as_str(), |(own, _)| own);
+        (own != Self::MAIN).then(|| own.strip_suffix('/').unwrap_or(own))
+    }
+
     /// True for the main worktree.
     pub fn is_main(&self) -> bool {
         self.0.split_once(PLACED).map_or(self.as_str(), |(own, _)| own) == Self::MAIN
@@ -190,6 +196,8 @@ mod tests {
         let placed = WorktreeId::placed(&WorktreeId::main(), "1f");
         assert!(placed != WorktreeId::main() && placed.is_main() && placed.mark() == Some("1f"));
         assert!(!WorktreeId::placed(&WorktreeId::linked("main"), "1f").is_main() && WorktreeId::linked("w").mark().is_none());
+        assert_eq!((placed.linked_name(), WorktreeId::linked("main").linked_name()), (None, Some("main")));
+        assert_eq!(WorktreeId::placed(&WorktreeId::linked("w"), "1f").linked_name(), Some("w"));
     }
 
     #[test]

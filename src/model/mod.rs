@@ -4,6 +4,7 @@ mod blocker;
 mod checkpoint;
 mod id;
 mod kind;
+pub mod retention;
 mod selector;
 mod summary;
 pub mod trailers;

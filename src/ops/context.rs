@@ -17,6 +17,8 @@ pub struct Context {
     pub repo: Repo,
     /// The database.
     pub store: Store,
+    /// How many checkpoints went in passing, by the limits of the configuration.
+    pub pruned: usize,
 }
 
 impl Context {
@@ -24,7 +26,7 @@ impl Context {
     pub fn open(directory: &Path) -> Result<Context, Error> {
         let repo = Repo::open(directory)?;
         let store = Store::open(&repo.shared_dir(), repo.sharing())?;
-        let mut context = Context { repo, store };
+        let mut context = Context { repo, store, pruned: 0 };
         if context.store.was_created()? {
             context.fill_from_refs()?;
         }

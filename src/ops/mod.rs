@@ -10,6 +10,7 @@ pub mod handoff;
 mod list;
 mod name;
 pub mod restore;
+pub mod retention;
 pub mod save;
 mod select;
 mod show;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::restore::refuse_or_clear;
 use super::tidy::tidy;
-use super::{Context, Error, stat_of};
+use super::{Context, Error, retention, stat_of};
 use crate::git::lock::WorktreeLock;
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::{GitError, commit, refs};
@@ -87,7 +87,7 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
         validate_name(name)?;
     }
     context.store.require_writable()?;
-    let _lock = lock(context)?;
+    let lock = lock(context)?;
     progress::begin(Phase::Capture, 0);
     let mut snapshot = snapshot::take_watched(&context.repo, Keep::Objects)?;
     // The end of an agent's turn is recorded in any case: its place in the conversation matters.
@@ -104,6 +104,7 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
     let checkpoint = record(context, &mut snapshot, request)?;
     let checkpoint = name_checkpoint(context, checkpoint, request.name.as_deref())?;
     tidy(context, checkpoint.number);
+    retention::after_save(context, &lock);
     Ok(SaveOutcome::Captured(checkpoint))
 }
 

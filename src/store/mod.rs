@@ -11,6 +11,7 @@ mod names;
 mod open;
 mod packs;
 mod restores;
+mod retention;
 mod row;
 mod schema;
 mod summaries;
@@ -19,6 +20,7 @@ pub use error::StoreError;
 pub use filter::Filter;
 pub use open::Store;
 pub use restores::{NewRestore, Restore};
+pub use retention::{Removal, Retained};
 
 #[cfg(test)]
 pub(crate) mod testing;

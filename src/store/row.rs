@@ -118,7 +118,7 @@ fn object(row: &Row<'_>, at: usize, column: &'static str) -> rusqlite::Result<Op
     }
 }
 
-fn required(row: &Row<'_>, at: usize, column: &'static str) -> rusqlite::Result<ObjectId> {
+pub(super) fn required(row: &Row<'_>, at: usize, column: &'static str) -> rusqlite::Result<ObjectId> {
     object(row, at, column)?.ok_or_else(|| bad(at, column, "null".to_owned()))
 }
 

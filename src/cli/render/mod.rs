@@ -6,5 +6,6 @@ pub mod format;
 pub mod json;
 pub mod list;
 pub mod restore;
+pub mod retention;
 pub mod show;
 pub mod status;

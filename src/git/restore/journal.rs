@@ -119,8 +119,11 @@ impl Journal {
         }
     }
 
+    /// Its name in the private folder of a worktree.
+    pub(super) const NAME: &str = "restore.json";
+
     pub(super) fn path(repo: &Repo) -> PathBuf {
-        repo.private_dir().join("restore.json")
+        repo.private_dir().join(Journal::NAME)
     }
 
     /// Where a journal at `path` is written before it is whole.

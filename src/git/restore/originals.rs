@@ -34,6 +34,8 @@ use crate::sys::fault;
 use crate::sys::sharing::Sharing;
 
 const LIST: &str = "list.json";
+/// Their place in the private folder of a worktree.
+const FOLDER: &str = "originals";
 
 /// One file as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,12 +155,21 @@ pub fn drop_unknown_originals(repo: &Repo, is_known: impl Fn(&str) -> bool) {
     }
 }
 
+/// Removes what the private folder of a worktree keeps for checkpoints that were dropped.
+pub fn drop_originals(private_dir: &Path, is_dropped: impl Fn(&str) -> bool) {
+    for entry in std::fs::read_dir(private_dir.join(FOLDER)).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(&is_dropped) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 fn home(repo: &Repo) -> PathBuf {
-    repo.private_dir().join("originals")
+    repo.private_dir().join(FOLDER)
 }
 
 fn staged(folder: &Path) -> PathBuf {
-    folder.join("originals")
+    folder.join(FOLDER)
 }
 
 /// Moves what [`gather`] found to where it is looked for under the id of a checkpoint.

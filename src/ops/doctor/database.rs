@@ -29,7 +29,7 @@ pub(super) fn open(repo: Repo, fix: bool, report: &mut Report) -> Result<Option<
         }
         Err(error) => return Err(error.into()),
     }
-    let mut context = Context { store: Store::open(&folder, repo.sharing())?, repo };
+    let mut context = Context { store: Store::open(&folder, repo.sharing())?, repo, pruned: 0 };
     if context.store.was_created()? {
         context.fill_from_refs()?;
     }

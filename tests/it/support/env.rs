@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_git-checkpoint");
 
 /// Where the clock of every test starts: 2025-01-01, in milliseconds.
-const FIRST_MOMENT: i64 = 1_735_689_600_000;
+pub const FIRST_MOMENT: i64 = 1_735_689_600_000;
 
 /// A temporary folder with a home of its own, and the environment that commands run in.
 pub struct TestEnv {

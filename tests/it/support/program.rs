@@ -12,6 +12,13 @@ impl TestRepo {
         Output::of(self.command("git").arg("checkpoint").args(args))
     }
 
+    /// Runs `git checkpoint …` so many days after the clock of the test started.
+    #[must_use = "an output that nobody looks at hides a failure"]
+    pub fn checkpoint_on_day<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, day: i64, args: I) -> Output {
+        let now = super::env::FIRST_MOMENT + day * 24 * 3600 * 1000;
+        Output::of(self.command("git").env("GIT_CHECKPOINT_NOW", now.to_string()).arg("checkpoint").args(args))
+    }
+
     /// The program itself, not through git.
     pub fn program(&self) -> Command {
         self.command(self.env().program())

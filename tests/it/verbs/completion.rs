@@ -41,7 +41,7 @@ fn numbers_names_and_ids_are_offered_where_a_checkpoint_is_named() {
     let repo = saved();
     let id = repo.field("1", "id");
 
-    for command in [&["show"][..], &["restore"], &["diff"], &["diff", "1"], &["name"], &["export"]] {
+    for command in [&["show"][..], &["restore"], &["diff"], &["diff", "1"], &["name"], &["export"], &["drop"], &["drop", "2"]] {
         let with = |typed: &str| words(&repo, &[command, &[typed]].concat());
         assert_eq!(with("1"), ["1"], "{command:?}");
         assert_eq!(with("bef"), ["before refactor"], "{command:?}");
