@@ -51,7 +51,7 @@ fn with_consent(ui: &mut Ui, context: &mut Context, request: DropRequest) -> Res
         return Ok(DropOutcome { status: DropStatus::Refused, ..preview });
     }
     preview.checkpoints.iter().for_each(|checkpoint| ui.say(render::described(checkpoint)));
-    render::names_line(&preview).iter().for_each(|line| ui.say(line));
+    [render::names_line(&preview), render::steps_line(&preview)].iter().flatten().for_each(|line| ui.say(line));
     let question = if preview.checkpoints.len() == 1 { "drop it for good?" } else { "drop them for good?" };
     if !ui.confirm(question) {
         return Err(Failure::Declined);
@@ -73,7 +73,7 @@ fn report(ui: &mut Ui, outcome: &DropOutcome) -> Result<Exit, Failure> {
         DropStatus::Refused => ui.error("refused: nothing was changed"),
     }
     if outcome.status != DropStatus::Refused {
-        render::names_line(outcome).iter().for_each(|line| ui.say(line));
+        [render::names_line(outcome), render::steps_line(outcome)].iter().flatten().for_each(|line| ui.say(line));
         let is_done = outcome.status == DropStatus::Dropped;
         render::bytes_line(outcome.bytes, is_done).iter().for_each(|line| ui.say(line));
     }

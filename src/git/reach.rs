@@ -1,7 +1,7 @@
 //! How many bytes of objects only some checkpoints hold: what becomes unreachable without them.
 //!
-//! An estimate. What refs, HEAD and the index hold is told apart as far as it lies in the commits made since the oldest of the
-//! checkpoints, and their HEADs; reflogs are not looked at. Whether git frees the bytes, and when, is its own affair.
+//! An estimate. What refs, HEAD and the index hold is told apart as far as it lies in the index, in HEAD, in the HEADs of the
+//! checkpoints, and in commits made since the oldest of them; reflogs are not looked at. Whether git frees the bytes, and when, is its own affair.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -14,6 +14,9 @@ use gix::traverse::commit::simple::CommitTimeOrder;
 
 use super::{Objects, Repo, refs};
 use crate::model::Millis;
+
+/// So many commits of all branches are looked at, the newest: more would take longer than the estimate is worth.
+const MOST_COMMITS: usize = 10_000;
 
 /// Remembers which objects were seen.
 pub struct Reach {
@@ -42,8 +45,8 @@ impl Reach {
                 tips.extend(reference.peel_to_id().ok().map(|id| id.detach()));
             }
         }
-        for tip in &tips {
-            reach.see_commit(*tip);
+        if let Some(head) = tips.first() {
+            reach.see_commit(*head);
         }
         reach.see_history(&gix, tips);
         if let Ok(index) = gix.index_or_empty() {
@@ -87,7 +90,7 @@ impl Reach {
         let tips: Vec<ObjectId> = tips.into_iter().filter(is_commit).collect();
         let sorting = Sorting::ByCommitTimeCutoff { order: CommitTimeOrder::NewestFirst, seconds: self.since };
         let Ok(walk) = gix.rev_walk(tips).sorting(sorting).all() else { return };
-        for commit in walk.map_while(Result::ok) {
+        for commit in walk.map_while(Result::ok).take(MOST_COMMITS) {
             self.see_commit(commit.id);
         }
     }

@@ -30,20 +30,20 @@ pub fn private_dirs(repo: &Repo) -> Vec<PathBuf> {
     found
 }
 
-/// The locks of all worktrees but this one, where a capture was ever made; none if one is not free in time. Whoever holds them
+/// The locks of all worktrees but this one, where a capture was ever made; or the one that is not free in time. Whoever holds them
 /// and that of this worktree knows that no capture and no restore is at work anywhere in the repository.
-pub fn lock_others(repo: &Repo, limit: Duration) -> Result<Option<Vec<WorktreeLock>>, GitError> {
+pub fn lock_others(repo: &Repo, limit: Duration) -> Result<Result<Vec<WorktreeLock>, PathBuf>, GitError> {
     let until = Instant::now() + limit;
     let mut locks = Vec::new();
     for folder in private_dirs(repo).into_iter().filter(|folder| *folder != repo.private_dir()) {
         if folder.join("lock").exists() {
             match WorktreeLock::acquire_in(repo, &folder, Some(until.saturating_duration_since(Instant::now())))? {
                 Some(lock) => locks.push(lock),
-                None => return Ok(None),
+                None => return Ok(Err(folder.join("lock"))),
             }
         }
     }
-    Ok(Some(locks))
+    Ok(Ok(locks))
 }
 
 /// What the journals of restores name, in all worktrees, that began and did not end.

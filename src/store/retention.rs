@@ -91,6 +91,11 @@ impl Store {
         read().map_err(|e| self.error("read", e))
     }
 
+    /// How many restores have to know one of these checkpoints to be undone or done again.
+    pub fn steps_through(&self, checkpoints: &HashSet<&str>) -> Result<usize, StoreError> {
+        restores_through(&self.db, checkpoints).map(|steps| steps.len()).map_err(|e| self.error("read", e))
+    }
+
     /// Takes the rows out, with all names of each, with the restores that lead to them, and with what is known of worktrees
     /// that are gone. Notes the refs that are to follow. Returns which rows went: on disk, when this returns.
     pub fn begin_removal(&mut self, removals: &[Removal], gone: &[WorktreeId]) -> Result<Vec<CheckpointId>, StoreError> {
@@ -214,22 +219,27 @@ fn remove(transaction: &Transaction<'_>, removals: &[Removal]) -> rusqlite::Resu
 
 /// Takes out the restores that cannot be undone or done again without the checkpoints that are gone.
 fn drop_restores(transaction: &Transaction<'_>, gone: &HashSet<&str>) -> rusqlite::Result<()> {
-    let mut statement = transaction.prepare("SELECT id, pre_restore, target, undone_by FROM restores")?;
-    let mut rows = statement.query([])?;
-    let mut lost = Vec::new();
-    while let Some(row) = rows.next()? {
-        let mut is_lost = false;
-        for at in 1..4 {
-            is_lost |= row.get_ref(at)?.as_str_or_null()?.is_some_and(|id| gone.contains(id));
-        }
-        if is_lost {
-            lost.push(row.get::<_, i64>(0)?);
-        }
-    }
-    for id in lost {
+    for id in restores_through(transaction, gone)? {
         transaction.execute("DELETE FROM restores WHERE id = ?1", [id])?;
     }
     Ok(())
+}
+
+/// The restores that have to know one of these checkpoints.
+fn restores_through(db: &Connection, checkpoints: &HashSet<&str>) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = db.prepare_cached("SELECT id, pre_restore, target, undone_by FROM restores")?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let mut goes_through = false;
+        for at in 1..4 {
+            goes_through |= row.get_ref(at)?.as_str_or_null()?.is_some_and(|id| checkpoints.contains(id));
+        }
+        if goes_through {
+            found.push(row.get::<_, i64>(0)?);
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub fn drop_document(outcome: &DropOutcome) -> Value {
         "status": status,
         "checkpoints": Value::from_iter(outcome.checkpoints.iter().map(checkpoint)),
         "blockers": blockers(&outcome.blockers),
+        "steps": outcome.steps,
         "bytes": outcome.bytes,
     })
 }
@@ -90,6 +91,12 @@ pub fn names_line(outcome: &DropOutcome) -> Option<String> {
     }
 }
 
+/// What becomes of undo and redo; none if nothing.
+pub fn steps_line(outcome: &DropOutcome) -> Option<String> {
+    let verb = if outcome.status == DropStatus::Dropped { "went" } else { "would go" };
+    (outcome.steps > 0).then(|| format!("{} of undo and redo {verb} too", plural(outcome.steps as u64, "step")))
+}
+
 /// What was pruned in one line: `pruned 12 checkpoints; 488 stay, 2 of them named and 3 needed by undo`.
 pub fn pruned(outcome: &PruneOutcome) -> String {
     let done = match (outcome.dry_run, outcome.removed.len() as u64) {
@@ -140,11 +147,12 @@ mod tests {
     #[test]
     fn names_are_told_before_and_after() {
         let named = |names: &[&str]| Checkpoint { names: names.iter().map(|n| (*n).to_owned()).collect(), ..sample(1) };
-        let outcome = |status, checkpoints| DropOutcome { status, checkpoints, blockers: Vec::new(), bytes: 0 };
+        let outcome = |status, checkpoints| DropOutcome { status, checkpoints, blockers: Vec::new(), steps: 1, bytes: 0 };
 
         assert_eq!(names_line(&outcome(DropStatus::DryRun, vec![named(&[])])), None);
         let one = outcome(DropStatus::DryRun, vec![named(&["a"])]);
         assert_eq!(names_line(&one).unwrap(), "the name `a` would go with it");
+        assert_eq!(steps_line(&one).unwrap(), "1 step of undo and redo would go too");
         let two = outcome(DropStatus::Dropped, vec![named(&["a", "b"]), named(&[])]);
         assert_eq!(names_line(&two).unwrap(), "the names `a`, `b` went with them");
         assert_eq!((dropped(&one), dropped(&two)), ("dropped checkpoint 0 (a): sample 1".into(), "dropped 2 checkpoints".into()));

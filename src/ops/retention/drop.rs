@@ -45,6 +45,8 @@ pub struct DropOutcome {
     pub checkpoints: Vec<Checkpoint>,
     /// Why it was refused; in a dry run, why it would be.
     pub blockers: Vec<Blocker>,
+    /// How many steps of undo and redo go with them.
+    pub steps: usize,
     /// About how many bytes of objects nothing holds any more.
     pub bytes: u64,
 }
@@ -68,7 +70,9 @@ pub fn drop(context: &mut Context, request: &DropRequest) -> Result<DropOutcome,
     if request.consent == Consent::Missing && !request.dry_run {
         blockers.push(confirmation_required());
     }
-    let outcome = |status, checkpoints, bytes, blockers| DropOutcome { status, checkpoints, blockers, bytes };
+    let ids: HashSet<&str> = request.checkpoints.iter().map(|checkpoint| checkpoint.id.as_str()).collect();
+    let steps = context.store.steps_through(&ids)?;
+    let outcome = |status, checkpoints, bytes, blockers| DropOutcome { status, checkpoints, blockers, steps, bytes };
     if request.dry_run || !blockers.is_empty() {
         let status = if request.dry_run { DropStatus::DryRun } else { DropStatus::Refused };
         let bytes = bytes(context, &request.checkpoints)?;

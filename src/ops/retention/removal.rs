@@ -40,8 +40,7 @@ impl Guard {
             Error::LockTimeout(path.display().to_string())
         })?;
         refuse_or_clear(&context.repo, &own)?;
-        let others =
-            lock_others(&context.repo, limit)?.ok_or_else(|| Error::LockTimeout("the lock of another worktree".into()))?;
+        let others = lock_others(&context.repo, limit)?.map_err(|path| Error::LockTimeout(path.display().to_string()))?;
         Ok(Guard { _repository: repository, _own: Some(own), _others: others })
     }
 
@@ -49,7 +48,7 @@ impl Guard {
     pub(super) fn try_take(context: &Context, _own: &WorktreeLock) -> Result<Option<Guard>, Error> {
         let Some(repository) = RepositoryLock::try_acquire(&context.repo)? else { return Ok(None) };
         let others = lock_others(&context.repo, Duration::ZERO)?;
-        Ok(others.map(|others| Guard { _repository: repository, _own: None, _others: others }))
+        Ok(others.ok().map(|others| Guard { _repository: repository, _own: None, _others: others }))
     }
 }
 

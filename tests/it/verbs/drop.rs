@@ -137,7 +137,8 @@ fn what_an_undo_needs_is_refused_with_the_way_out() {
         assert!(refused.talk().contains("--allow needed-by-undo"), "{refused}");
     }
 
-    repo.checkpoint(["drop", "-y", "--allow", "needed-by-undo", "4"]).success();
+    let dropped = repo.checkpoint(["drop", "-y", "--json", "--allow", "needed-by-undo", "4"]).success().json();
+    assert_eq!((&dropped["status"], &dropped["steps"]), (&"dropped".into(), &1.into()));
 
     assert_eq!(numbers(&repo), ["5", "3", "2", "1"]);
     repo.checkpoint(["redo", "--yes"]).success().says("nothing to redo");

@@ -285,16 +285,18 @@ fn a_save_prunes_nothing_while_a_restore_is_interrupted_anywhere() {
 
 #[test]
 fn imported_ones_are_as_old_as_they_are_here() {
-    let from = saved_on(&[0]);
+    let from = saved_on(&[0, 1]);
     let bundle = from.env().root().join("bundle");
-    from.checkpoint(["export", "-o", bundle.to_str().unwrap(), "1"]).success();
+    from.checkpoint(["export", "-o", bundle.to_str().unwrap(), "1", "2"]).success();
     let repo = saved_on(&[300]);
-    let import = repo.checkpoint_on_day(300, ["import", bundle.to_str().unwrap()]);
-    import.success();
-    repo.checkpoint_on_day(301, ["-q", "--allow-empty"]).success();
+    repo.checkpoint_on_day(300, ["import", bundle.to_str().unwrap()]).success();
 
-    assert_eq!(removed(&prune_on(&repo, 301, &[])), []);
-    assert_eq!(numbers(&repo).len(), 3);
+    assert_eq!(removed(&prune_on(&repo, 300, &[])), []);
+    repo.checkpoint_on_day(301, ["-q", "--allow-empty"]).success();
+    assert_eq!(removed(&prune_on(&repo, 390, &[])), []);
+    // The newest of the worktree that they came from stays, as everywhere.
+    assert_eq!(removed(&prune_on(&repo, 392, &[])), [(2, "max-age"), (1, "max-age")]);
+    assert_eq!(numbers(&repo), [4, 3]);
 }
 
 #[test]
