@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
@@ -14,12 +14,18 @@ use rustix::io::Errno;
 use super::{GitError, Repo, leftovers};
 use crate::sys;
 
-/// Lets one process at a time put together what captures left in the repository, whatever worktree they were in.
+/// Lets one process at a time put together what captures left in the repository, or take checkpoints away, whatever worktree
+/// they were in.
 pub struct RepositoryLock {
     _file: File,
 }
 
 impl RepositoryLock {
+    /// The file that is locked. It stays; its name must not look like that of a lock that git left.
+    pub fn path(repo: &Repo) -> PathBuf {
+        repo.shared_dir().join("repository-lock")
+    }
+
     /// Takes the lock if it is free.
     pub fn try_acquire(repo: &Repo) -> Result<Option<RepositoryLock>, GitError> {
         Self::acquire(repo, Duration::ZERO)
@@ -27,7 +33,7 @@ impl RepositoryLock {
 
     /// Waits for the lock; none if it is not free within `limit`.
     pub fn acquire(repo: &Repo, limit: Duration) -> Result<Option<RepositoryLock>, GitError> {
-        let path = repo.common_dir().join("checkpoint").join("tidy.lock");
+        let path = Self::path(repo);
         let file = repo.sharing().open_lasting(OpenOptions::new().truncate(false).write(true), &path);
         let file = file.map_err(|source| GitError::io("open", &path, source))?;
         let is_taken = wait_for(&file, limit).map_err(|source| GitError::io("lock", &path, source))?;

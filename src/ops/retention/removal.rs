@@ -32,9 +32,9 @@ impl Guard {
         context.store.require_writable()?;
         progress::begin(Phase::Wait, 0);
         let limit = context.repo.config().lock_timeout;
-        let shared = context.repo.shared_dir().join("tidy.lock");
         let repository = RepositoryLock::acquire(&context.repo, limit)?;
-        let repository = repository.ok_or_else(|| Error::LockTimeout(shared.display().to_string()))?;
+        let repository =
+            repository.ok_or_else(|| Error::LockTimeout(RepositoryLock::path(&context.repo).display().to_string()))?;
         let own = save::lock_within(context, limit)?.ok_or_else(|| {
             let path = context.repo.private_dir().join("lock");
             Error::LockTimeout(path.display().to_string())

@@ -46,6 +46,8 @@ fn every_command(repo: &TestRepo) {
     repo.checkpoint(["name", "A", "other"]).success();
     repo.checkpoint(["list"]).success();
     repo.checkpoint(["diff", "A"]).success();
+    repo.checkpoint(["drop", "-y", "--allow", "needed-by-undo", "pre-restore"]).success();
+    repo.checkpoint(["prune", "--keep-last=1"]).success();
 }
 
 #[test]

@@ -301,3 +301,20 @@ fn while_git_holds_the_packed_refs_nothing_is_changed() {
     std::fs::remove_file(lock).unwrap();
     repo.checkpoint(["drop", "-y", "1"]).success();
 }
+
+#[test]
+fn it_works_with_long_object_names() {
+    let repo = TestRepo::sha256();
+    for number in 1..=3 {
+        repo.write("a", format!("{number}\n"));
+        repo.checkpoint(["-q"]).success();
+    }
+    repo.run(["pack-refs", "--all"]);
+
+    repo.checkpoint(["drop", "-y", "2"]).success();
+    repo.checkpoint(["prune", "--keep-last=1"]).success();
+
+    assert_eq!((numbers(&repo), repo.checkpoint_refs().len()), (vec!["3".to_owned()], 1));
+    repo.run(["gc", "-q", "--prune=now"]);
+    repo.assert_sound();
+}

@@ -284,6 +284,26 @@ fn a_save_prunes_nothing_while_a_restore_is_interrupted_anywhere() {
 }
 
 #[test]
+fn while_another_worktree_is_at_work_nothing_is_pruned() {
+    let repo = saved_on(&[0, 1, 2]);
+    let linked = repo.linked_worktree("linked");
+    linked.save("L");
+    repo.config("checkpoint.autoPrune", "true");
+    repo.config("checkpoint.keepLast", "1");
+    repo.config("checkpoint.lockTimeout", "100ms");
+    let lock = std::fs::File::open(linked.git_dir().join("checkpoint/lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+
+    repo.checkpoint(["prune"]).exits(5);
+    repo.checkpoint_on_day(5, ["-q", "--allow-empty"]).success();
+    assert_eq!(numbers(&repo).len(), 5);
+    drop(lock);
+    repo.checkpoint_on_day(5, ["-q", "--allow-empty"]).success();
+
+    assert_eq!(numbers(&repo), [6, 4]);
+}
+
+#[test]
 fn imported_ones_are_as_old_as_they_are_here() {
     let from = saved_on(&[0, 1]);
     let bundle = from.env().root().join("bundle");
