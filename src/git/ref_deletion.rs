@@ -107,7 +107,7 @@ impl<'a> RefDeletion<'a> {
         if new.len() == old.len() {
             return Ok(true);
         }
-        let next = self.own.with_extension("next");
+        let next = self.next();
         let mut file = File::create(&next)?;
         file.write_all(&new)?;
         file.set_permissions(path.metadata()?.permissions())?;
@@ -116,6 +116,11 @@ impl<'a> RefDeletion<'a> {
         fs::rename(&next, &path)?;
         File::open(self.repo.common_dir())?.sync_all()?;
         Ok(true)
+    }
+
+    /// Where the new `packed-refs` is written.
+    fn next(&self) -> PathBuf {
+        self.own.with_extension("next")
     }
 
     fn remove_loose(&self, name: &str, id: ObjectId) -> Result<(), GitError> {
@@ -141,6 +146,7 @@ enum Loose {
 
 impl Drop for RefDeletion<'_> {
     fn drop(&mut self) {
+        let _ = fs::remove_file(self.next());
         let _ = fs::remove_file(&self.lock);
         let _ = fs::remove_file(&self.own);
     }

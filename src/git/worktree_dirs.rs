@@ -35,7 +35,9 @@ pub fn private_dirs(repo: &Repo) -> Vec<PathBuf> {
 pub fn lock_others(repo: &Repo, limit: Duration) -> Result<Result<Vec<WorktreeLock>, PathBuf>, GitError> {
     let until = Instant::now() + limit;
     let mut locks = Vec::new();
-    for folder in private_dirs(repo).into_iter().filter(|folder| *folder != repo.private_dir()) {
+    let real = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    let own = real(&repo.private_dir());
+    for folder in private_dirs(repo).into_iter().filter(|folder| real(folder) != own) {
         if folder.join("lock").exists() {
             match WorktreeLock::acquire_in(repo, &folder, Some(until.saturating_duration_since(Instant::now())))? {
                 Some(lock) => locks.push(lock),

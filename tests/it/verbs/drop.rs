@@ -252,41 +252,50 @@ fn an_interrupted_restore_of_another_worktree_keeps_what_it_names() {
     assert_eq!(prune["error"]["code"], "restore-interrupted");
 }
 
-#[test]
-fn killed_at_any_point_the_next_command_works_and_the_next_drop_finishes() {
-    for packed in [false, true] {
-        let mut points = 0;
-        for point in 1.. {
-            let repo = three();
-            repo.checkpoint(["name", "2", "good"]).success();
-            if packed {
-                repo.run(["pack-refs", "--all"]);
-            }
-            let output = repo.with_fault(&format!("kill:{point}"), &["drop", "-q", "-y", "1", "good"]);
-            let left = numbers(&repo);
-            assert!(left == ["3", "2", "1"] || left == ["3"], "{packed} {point}: {left:?}");
-            repo.checkpoint(["-q", "--allow-empty"]).success();
-            if left == ["3"] {
-                assert_eq!(repo.checkpoint_refs().len(), 2, "{packed} {point}: the next save finishes");
-            }
-            repo.checkpoint(["drop", "-q", "-y", "3"]).success();
-            assert_eq!(repo.checkpoint_refs().len(), numbers(&repo).len(), "{packed} {point}");
-            let names = repo.git(["for-each-ref", "refs/checkpoint-names"]).text().lines().count();
-            assert_eq!(names, usize::from(left != ["3"]), "{packed} {point}");
-            assert!(
-                !repo.common_dir().join("packed-refs.lock").exists()
-                    && !repo.common_dir().join("checkpoint/packed-refs.new").exists()
-            );
+/// Drops two of three checkpoints with a fault at every point in turn.
+fn fail_everywhere(fault: &str, packed: bool) {
+    let mut points = 0;
+    for point in 1.. {
+        let repo = three();
+        repo.checkpoint(["name", "2", "good"]).success();
+        if packed {
             repo.run(["pack-refs", "--all"]);
-            repo.run(["gc", "-q", "--prune=now"]);
-            repo.assert_sound();
-            if output.code() == Some(0) {
-                break;
-            }
-            points += 1;
         }
-        assert!(points >= 3, "only {points} points: {packed}");
+        let output = repo.with_fault(&format!("{fault}:{point}"), &["drop", "-q", "-y", "1", "good"]);
+        let left = numbers(&repo);
+        assert!(left == ["3", "2", "1"] || left == ["3"], "{fault} at {point}: {left:?}");
+        repo.checkpoint(["-q", "--allow-empty"]).success();
+        if left == ["3"] {
+            assert_eq!(repo.checkpoint_refs().len(), 2, "{fault} at {point}: the next save finishes");
+        }
+        repo.checkpoint(["drop", "-q", "-y", "3"]).success();
+        assert_eq!(repo.checkpoint_refs().len(), numbers(&repo).len(), "{fault} at {point}");
+        let names = repo.git(["for-each-ref", "refs/checkpoint-names"]).text().lines().count();
+        assert_eq!(names, usize::from(left != ["3"]), "{fault} at {point}");
+        for litter in ["packed-refs.lock", "checkpoint/packed-refs.new", "checkpoint/packed-refs.next"] {
+            assert!(!repo.common_dir().join(litter).exists(), "{fault} at {point}: {litter}");
+        }
+        repo.run(["pack-refs", "--all"]);
+        repo.run(["gc", "-q", "--prune=now"]);
+        repo.assert_sound();
+        if output.code() == Some(0) {
+            break;
+        }
+        points += 1;
     }
+    assert!(points >= 3, "only {points} points");
+}
+
+#[test]
+fn killed_at_any_point_the_next_command_works_and_the_next_save_finishes() {
+    fail_everywhere("kill", false);
+    fail_everywhere("kill", true);
+}
+
+#[test]
+fn with_a_full_disk_at_any_point_the_next_save_finishes() {
+    fail_everywhere("full", false);
+    fail_everywhere("full", true);
 }
 
 #[test]
