@@ -1,13 +1,12 @@
 //! Our private folders in all worktrees of a repository, and which worktrees git still knows.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use super::lock::WorktreeLock;
 use super::restore::Journaled;
 use super::{GitError, Repo, restore};
 use crate::model::WorktreeId;
-
-use std::time::{Duration, Instant};
 
 /// Whether git knows the worktree: a linked one as long as `git worktree list` shows it, wherever its files are.
 pub fn is_known(repo: &Repo, worktree: &WorktreeId) -> bool {
