@@ -248,7 +248,7 @@ pub(super) fn litter(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for path in folder.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let is_lock = name.ends_with(".lock") && name != "tidy.lock";
+        let is_lock = name.ends_with(".lock");
         let is_mark = folder.file_name().is_some_and(|name| name == "ref-locks");
         if is_lock || is_mark || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)) {
             found.push(path);
