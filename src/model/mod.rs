@@ -6,6 +6,7 @@ mod id;
 mod kind;
 pub mod retention;
 mod selector;
+mod session;
 mod summary;
 pub mod trailers;
 
@@ -16,6 +17,7 @@ pub use gix::bstr::{BStr, BString, ByteSlice, ByteVec};
 pub use id::{CheckpointId, InvalidId, SessionKey, WorktreeId, validate_name};
 pub use kind::Kind;
 pub use selector::{Selector, SelectorError};
+pub use session::SessionState;
 pub use summary::Summary;
 
 /// Milliseconds since the Unix epoch, UTC: the one form in which times are kept.

@@ -14,6 +14,7 @@ mod restores;
 mod retention;
 mod row;
 mod schema;
+mod sessions;
 mod summaries;
 
 pub use error::StoreError;
@@ -21,6 +22,7 @@ pub use filter::Filter;
 pub use open::Store;
 pub use restores::{NewRestore, Restore};
 pub use retention::{Removal, Retained};
+pub use sessions::{Run, Session, SessionCounts};
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -63,10 +63,32 @@ pub(super) const MIGRATIONS: &[&str] = &[
     "CREATE TABLE packs (name TEXT PRIMARY KEY, tier INTEGER NOT NULL) STRICT;
     CREATE INDEX packs_of_tier ON packs (tier);",
     "CREATE INDEX checkpoints_uncounted ON checkpoints (number) WHERE files IS NULL;",
+    // `process` is JSON: a number, when it began, and which run of the machine it began in. A session that was never started has
+    // no row; one that only `run` knows is never open, and has rows in `runs` while a command is at work.
+    "CREATE TABLE sessions (
+        key TEXT PRIMARY KEY,
+        worktree TEXT NOT NULL,
+        worktree_path BLOB NOT NULL,
+        agent TEXT,
+        process TEXT,
+        started_at INTEGER NOT NULL,
+        ended_at INTEGER
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sessions_open ON sessions (worktree) WHERE ended_at IS NULL;
+    CREATE TABLE runs (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        session TEXT NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
+        worktree TEXT NOT NULL,
+        step TEXT,
+        state TEXT NOT NULL,
+        process TEXT NOT NULL,
+        since INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX runs_of_session ON runs (session);",
 ];
 
 /// The version that this program writes.
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 #[cfg(test)]
 mod tests {

@@ -20,6 +20,22 @@ impl Process {
         Process { pid, started: start_of(pid), boot: boot_id() }
     }
 
+    /// The process with this number; none if there is none.
+    pub fn of(pid: u32) -> Option<Process> {
+        let process = Process { pid, started: start_of(pid), boot: boot_id() };
+        // Where the system tells when processes began, one of which it does not has ended and is only not yet forgotten.
+        let is_told = process.started.is_some() || process.boot.is_none();
+        (is_told && process.is_alive()).then_some(process)
+    }
+
+    /// True if the running process is this one or descends from it. A process whose parents ended in between descends from
+    /// nobody any more.
+    pub fn is_above_this(&self) -> bool {
+        // Parents are older than their children; the bound is for a number that is used again while this looks.
+        let lineage = std::iter::successors(Some(std::process::id()), |pid| parent_of(*pid)).take(MOST_ANCESTORS);
+        self.is_alive() && lineage.into_iter().any(|pid| pid == self.pid)
+    }
+
     /// True if the process still runs.
     pub fn is_alive(&self) -> bool {
         if self.boot != boot_id() {
@@ -36,16 +52,30 @@ impl Process {
     }
 }
 
-/// Field 22 of `/proc/<pid>/stat` (proc_pid_stat(5)); the name before it may hold spaces and parentheses.
+/// No lineage of processes is longer than this.
+const MOST_ANCESTORS: usize = 1000;
+
+/// Field 22 of `/proc/<pid>/stat` (proc_pid_stat(5)).
 fn start_of(pid: u32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, after_name) = text.rsplit_once(')')?;
-    let mut fields = after_name.split_ascii_whitespace();
+    let fields = fields_of(pid)?;
+    let mut fields = fields.split_ascii_whitespace();
     let state = fields.next()?;
     if state == "Z" || state == "X" {
         return None;
     }
     fields.nth(18)?.parse().ok()
+}
+
+/// Field 4, unless that is nobody.
+fn parent_of(pid: u32) -> Option<u32> {
+    fields_of(pid)?.split_ascii_whitespace().nth(1)?.parse().ok().filter(|parent| *parent != 0)
+}
+
+/// The fields from the third on; the name before them may hold spaces and parentheses, and need not be UTF-8.
+fn fields_of(pid: u32) -> Option<String> {
+    let bytes = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    text.rsplit_once(')').map(|(_, after_name)| after_name.to_owned())
 }
 
 fn boot_id() -> Option<String> {
@@ -65,5 +95,36 @@ mod tests {
         child.wait().unwrap();
         assert!(!other.is_alive());
         assert!(!Process { boot: Some("x".into()), ..Process::this() }.is_alive());
+    }
+
+    #[test]
+    fn a_process_is_found_by_its_number_as_long_as_it_runs() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let process = Process::of(child.id()).unwrap();
+
+        assert!(process.is_alive() && process.pid == child.id());
+        child.kill().unwrap();
+        // Dead, but not yet forgotten.
+        while process.is_alive() {
+            std::thread::yield_now();
+        }
+        assert_eq!(Process::of(child.id()), None);
+        child.wait().unwrap();
+        assert!(!process.is_alive());
+        assert_eq!(Process::of(child.id()), None);
+        assert_eq!(Process::of(0), None);
+    }
+
+    #[test]
+    fn only_parents_and_their_parents_are_above() {
+        let parent = Process::of(std::os::unix::process::parent_id()).unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let below = Process::of(child.id()).unwrap();
+
+        assert!(Process::this().is_above_this() && parent.is_above_this());
+        assert!(!below.is_above_this());
+        assert!(!Process { started: Some(1), ..parent }.is_above_this(), "another process had this number before");
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }
