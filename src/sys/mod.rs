@@ -1,6 +1,7 @@
 //! Facts of the running process and machine: the environment, the clock, signals, how far the work has come; and who
 //! may use what it leaves on the disk.
 
+pub mod child;
 pub mod env;
 pub mod fault;
 pub mod process;
