@@ -45,10 +45,11 @@ fn definition() -> clap::Command {
     command
 }
 
-/// The commands that people see, in order.
+/// The commands that people see, in order; in place of one that has commands of its own, those.
 fn commands(definition: &clap::Command) -> Vec<clap::Command> {
     let visible = definition.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help");
-    visible.cloned().collect()
+    let and_below = visible.flat_map(|command| if command.has_subcommands() { commands(command) } else { vec![command.clone()] });
+    and_below.collect()
 }
 
 /// The option part of a command's page, without its heading and without what every command has.
@@ -92,10 +93,10 @@ fn command_sections(definition: &clap::Command) -> String {
     let sections = commands(definition).into_iter().map(|command| {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let long = command.get_long_about().map(|text| format!(".PP\n{text}\n")).unwrap_or_default();
-        let name = command.get_name().to_owned();
+        let name = command.get_bin_name().expect("the definition was built").to_owned();
         let line = usage(&command);
         let options = options(command, |arg| !arg.is_global_set());
-        format!(".SS git checkpoint {name}\n{line}\n.PP\n{about}.\n{long}{options}\n")
+        format!(".SS {name}\n{line}\n.PP\n{about}.\n{long}{options}\n")
     });
     sections.collect::<String>().trim_end().to_owned()
 }

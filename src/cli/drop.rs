@@ -29,7 +29,7 @@ pub struct Args {
 
 /// Runs `drop`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
-    let allow = args.allow.iter().map(|code| parse_allowed(code)).collect::<Result<_, _>>()?;
+    let allow = parse_allowed(&args.allow)?;
     let mut context = if args.dry_run { super::open_to_look(ui)? } else { super::open(ui)? };
     let request = DropRequest {
         checkpoints: choose(&context, &args.selectors)?,

@@ -62,7 +62,10 @@ impl From<InvalidId> for Failure {
 impl Failure {
     /// The message with its causes, for a log.
     pub fn in_one_line(&self) -> String {
-        let text = std::iter::once(self.to_string()).chain(ops::causes(self)).collect::<Vec<_>>().join(": ");
+        let mut text = std::iter::once(self.to_string()).chain(ops::causes(self)).collect::<Vec<_>>().join(": ");
+        for blocker in blockers(self) {
+            text.push_str(&format!("; {} ({})", blocker.message, blocker.code.as_str()));
+        }
         text.replace(['\n', '\r'], " ")
     }
 }
@@ -134,9 +137,11 @@ fn blockers(failure: &Failure) -> &[Blocker] {
 
 fn candidates(failure: &Failure) -> &[String] {
     match failure {
-        Failure::Operation(ops::Error::UnknownSelector { candidates, .. } | ops::Error::AmbiguousSelector { candidates, .. }) => {
-            candidates
-        }
+        Failure::Operation(
+            ops::Error::UnknownSelector { candidates, .. }
+            | ops::Error::AmbiguousSelector { candidates, .. }
+            | ops::Error::UnknownSession { candidates, .. },
+        ) => candidates,
         _ => &[],
     }
 }
@@ -164,6 +169,14 @@ fn operation(error: &ops::Error) -> Account {
         Error::UnknownSelector { candidates, .. } => Account::new("unknown-selector", Exit::Selector).hint(meant(candidates)),
         Error::AmbiguousSelector { candidates, .. } => Account::new("ambiguous-selector", Exit::Selector)
             .hint(format!("type more of it, or its number; it begins {}", listed(candidates))),
+        Error::UnknownSession { candidates, .. } => {
+            Account::new("unknown-session", Exit::Selector).hint(match candidates.as_slice() {
+                [] => "there is no session yet; `git checkpoint session start` starts one".to_owned(),
+                keys => format!("there is {}; `git checkpoint session list --all-worktrees` shows them all", listed(keys)),
+            })
+        }
+        Error::NeededByUndo(_) => Account::new("needed-by-undo", Exit::Refused)
+            .hint("`git checkpoint undo --list` and `git checkpoint redo --list` show what needs them"),
         Error::Selector(_) => Account::new("invalid-selector", Exit::Selector)
             .hint("a selector is a number, `@`, `@~1`, `@{2 hours ago}`, a name, an id or its prefix"),
         Error::Invalid(_) => Account::new("invalid-name", Exit::Usage),

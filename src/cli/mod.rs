@@ -4,6 +4,7 @@ pub mod exit;
 pub mod failure;
 pub mod output;
 
+mod best_effort;
 mod branch;
 mod complete;
 mod completions;
@@ -20,7 +21,9 @@ mod prune;
 mod redo;
 mod render;
 mod restore;
+mod run;
 mod save;
+mod session;
 mod show;
 mod status;
 mod undo;
@@ -34,7 +37,6 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::ops::restore::{interrupted, no_worktree};
 use crate::ops::{Context, Error};
-use exit::Exit;
 use failure::Failure;
 use output::{ColorChoice, Options, Ui};
 
@@ -113,6 +115,10 @@ enum Command {
     Drop(drop::Args),
     /// Remove the checkpoints that the limits let go
     Prune(prune::Args),
+    /// Run a command as a step: save before the first one, and after each
+    Run(run::Args),
+    /// Start, end, list, show or delete a session
+    Session(session::Args),
     /// Write checkpoints into one file for another machine
     Export(export::Args),
     /// Read checkpoints from such a file
@@ -136,19 +142,18 @@ pub fn main() -> ExitCode {
     };
     let mut ui = Ui::new(cli.global.options());
     let done = cli.run(&mut ui).and_then(|exit| Ok(ui.finish().map(|()| exit)?));
-    let exit = done.unwrap_or_else(|failure| {
+    done.unwrap_or_else(|failure| {
         let exit = failure::report(&failure, &mut ui);
         // What cannot be written now has been reported, or the reader has left.
         let _ = ui.finish();
-        exit
-    });
-    exit.into()
+        exit.into()
+    })
 }
 
 impl Cli {
-    fn run(&self, ui: &mut Ui) -> Result<Exit, Failure> {
-        let Some(command) = &self.command else { return save::run(&self.save, ui) };
-        match command {
+    fn run(&self, ui: &mut Ui) -> Result<ExitCode, Failure> {
+        let Some(command) = &self.command else { return save::run(&self.save, ui).map(ExitCode::from) };
+        let done = match command {
             Command::Save(args) => save::run(args, ui),
             Command::List(args) => list::run(args, ui),
             Command::Show(args) => show::run(args, ui),
@@ -161,11 +166,15 @@ impl Cli {
             Command::Branch(args) => branch::run(args, ui),
             Command::Drop(args) => drop::run(args, ui),
             Command::Prune(args) => prune::run(args, ui),
+            // Its exit code is that of another program.
+            Command::Run(args) => return Ok(run::run(args, ui)),
+            Command::Session(args) => session::run(args, ui),
             Command::Export(args) => export::run(args, ui),
             Command::Import(args) => import::run(args, ui),
             Command::Doctor(args) => doctor::run(args, ui),
             Command::Completions(args) => completions::run(args, ui),
-        }
+        };
+        done.map(ExitCode::from)
     }
 }
 

@@ -1,8 +1,10 @@
 //! `git checkpoint redo`.
 
+use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::Ui;
+use super::restore::parse_allowed;
 use super::undo::Wishes;
 use crate::ops::undo::Direction;
 
@@ -15,6 +17,9 @@ pub struct Args {
     /// Do not ask
     #[arg(short, long)]
     pub yes: bool,
+    /// Go on in spite of a blocker, such as `session-active`; may be repeated
+    #[arg(long, value_name = "CODE", add = complete::allowed())]
+    pub allow: Vec<String>,
     /// Print the undone restores that can be brought back
     #[arg(long)]
     pub list: bool,
@@ -22,6 +27,7 @@ pub struct Args {
 
 /// Runs `redo`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
-    let wishes = Wishes { dry_run: args.dry_run, yes: args.yes, list: args.list };
+    let allow = parse_allowed(&args.allow)?;
+    let wishes = Wishes { dry_run: args.dry_run, yes: args.yes, allow, list: args.list };
     super::undo::go(ui, Direction::Redo, wishes)
 }

@@ -100,7 +100,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         consent: if args.yes { Consent::Given } else { Consent::Missing },
         keep_index: args.keep_index,
         keep_edits: args.keep_edits,
-        allow: args.allow.iter().map(|code| parse_allowed(code)).collect::<Result<_, _>>()?,
+        allow: parse_allowed(&args.allow)?,
         wait,
         paths: args.paths.iter().map(|path| path.as_encoded_bytes().into()).collect(),
         directory: std::env::current_dir().map_err(Failure::CurrentDirectory)?,
@@ -132,13 +132,14 @@ fn parse_wait(text: &str) -> Result<Duration, Failure> {
     parse_duration(text).ok_or_else(|| Failure::Usage(format!("`{text}` is no span of time such as `10s` or `500ms`")))
 }
 
-/// The blocker that `--allow` names.
-pub(super) fn parse_allowed(code: &str) -> Result<BlockerCode, Failure> {
-    match BlockerCode::parse(code) {
+/// The blockers that are not to count.
+pub(super) fn parse_allowed(codes: &[String]) -> Result<Vec<BlockerCode>, Failure> {
+    let parse = |code: &String| match BlockerCode::parse(code) {
         Some(code) if code.override_by() == Some(Override::Allow) => Ok(code),
         Some(_) => Err(Failure::Usage(format!("`{code}` cannot be allowed"))),
         None => Err(Failure::Usage(format!("`{code}` is no blocker"))),
-    }
+    };
+    codes.iter().map(parse).collect()
 }
 
 /// Carries the request out; where a person sits at a terminal and has not agreed yet, shows what would be done and asks first.

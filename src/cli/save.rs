@@ -1,18 +1,15 @@
 //! `git checkpoint save`.
 
-use std::io::Write;
-
 use serde_json::json;
 
+use super::best_effort;
 use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output::{Ui, plural, rfc3339, sanitize};
+use super::output::{Ui, plural, sanitize};
 use super::{parse, render};
-use crate::git::shared_dir_around;
 use crate::model::{ByteSlice, Checkpoint, Kind, SessionKey};
 use crate::ops::save::{SaveOutcome, SaveRequest, save};
-use crate::sys::now_millis;
 
 /// Options of `save`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, clap::Args)]
@@ -53,9 +50,7 @@ pub struct Args {
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     match record(args, ui) {
         Err(failure) if args.best_effort => {
-            let text = failure.in_one_line();
-            ui.warn(format!("no checkpoint was saved: {text}"));
-            log(&text);
+            best_effort::tell(ui, "save", "no checkpoint was saved", &failure);
             Ok(Exit::Done)
         }
         result => result,
@@ -102,16 +97,6 @@ fn record(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         ui.say(format!("{count} pruned, as `checkpoint.keepLast` and its like say (`git checkpoint help prune`)"));
     }
     Ok(if args.exit_code && !captured { Exit::Negative } else { Exit::Done })
-}
-
-/// Adds a line to the log of failures beside the database. A failure to do so has nobody left to be told.
-fn log(text: &str) {
-    let around = std::env::current_dir().ok().and_then(|directory| shared_dir_around(&directory));
-    let Some((folder, sharing)) = around else { return };
-    let line = format!("{} save: {text}\n", rfc3339(now_millis()));
-    let _ = sharing.create_dir_all(&folder).and_then(|()| {
-        sharing.open_lasting(std::fs::OpenOptions::new().append(true), &folder.join("log"))?.write_all(line.as_bytes())
-    });
 }
 
 /// Says what a checkpoint does not hold.

@@ -1,11 +1,12 @@
 //! `git checkpoint undo`.
 
+use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::{Ui, rfc3339};
 use super::render::restore as render;
-use super::restore::{report, with_consent};
-use crate::model::Checkpoint;
+use super::restore::{parse_allowed, report, with_consent};
+use crate::model::{BlockerCode, Checkpoint};
 use crate::ops::Context;
 use crate::ops::restore::{Consent, RestoreRequest};
 use crate::ops::undo::{Direction, step, steps};
@@ -19,6 +20,9 @@ pub struct Args {
     /// Do not ask
     #[arg(short, long)]
     pub yes: bool,
+    /// Go on in spite of a blocker, such as `session-active`; may be repeated
+    #[arg(long, value_name = "CODE", add = complete::allowed())]
+    pub allow: Vec<String>,
     /// Print the restores that can be taken back
     #[arg(long)]
     pub list: bool,
@@ -26,15 +30,17 @@ pub struct Args {
 
 /// Runs `undo`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
-    let wishes = Wishes { dry_run: args.dry_run, yes: args.yes, list: args.list };
+    let allow = parse_allowed(&args.allow)?;
+    let wishes = Wishes { dry_run: args.dry_run, yes: args.yes, allow, list: args.list };
     go(ui, Direction::Undo, wishes)
 }
 
 /// What the options of `undo` and `redo` ask for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Wishes {
     pub(super) dry_run: bool,
     pub(super) yes: bool,
+    pub(super) allow: Vec<BlockerCode>,
     pub(super) list: bool,
 }
 
@@ -47,6 +53,7 @@ pub(super) fn go(ui: &mut Ui, direction: Direction, wishes: Wishes) -> Result<Ex
     let request = RestoreRequest {
         dry_run: wishes.dry_run,
         consent: if wishes.yes { Consent::Given } else { Consent::Missing },
+        allow: wishes.allow,
         ..RestoreRequest::of("", &std::env::current_dir().map_err(Failure::CurrentDirectory)?)
     };
     match with_consent(ui, &request, |request| step(&mut context, direction, request))? {

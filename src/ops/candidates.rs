@@ -86,6 +86,12 @@ pub fn session_candidates(directory: &Path, typed: &str) -> Result<Vec<Candidate
     for session in store.sessions()?.into_iter().filter(|session| session.as_str().starts_with(typed)) {
         found.add(session.to_string(), store.newest_of_session(&session)?);
     }
+    // Those that have no checkpoint yet.
+    for session in store.started_sessions()?.into_iter().filter(|session| session.key.as_str().starts_with(typed)) {
+        if !found.list.iter().any(|candidate| candidate.word == session.key.as_str()) {
+            found.list.push(Candidate { word: session.key.to_string(), checkpoint: None });
+        }
+    }
     Ok(found.list)
 }
 

@@ -45,6 +45,17 @@ pub enum Error {
         /// The ids of those that match.
         candidates: Vec<String>,
     },
+    /// No session has this key; without one, no session owns this worktree yet.
+    #[error("{}", unknown_session(.key.as_deref()))]
+    UnknownSession {
+        /// What was typed.
+        key: Option<String>,
+        /// The keys that there are.
+        candidates: Vec<String>,
+    },
+    /// Undo or redo needs the checkpoints with these numbers, which are therefore not deleted.
+    #[error("undo needs {} of it: nothing was deleted", numbered(.0))]
+    NeededByUndo(Vec<u64>),
     /// The selector has no known form.
     #[error(transparent)]
     Selector(#[from] SelectorError),
@@ -72,4 +83,14 @@ pub enum Error {
     /// A restore began and could neither be finished nor taken back; `restore --continue` and `--abort` are open.
     #[error("the restore was interrupted and can be finished or taken back")]
     Interrupted(#[source] Box<Error>),
+}
+
+fn unknown_session(key: Option<&str>) -> String {
+    key.map_or_else(|| "no session owns this worktree yet".to_owned(), |key| format!("no session has the key `{key}`"))
+}
+
+/// `checkpoint 3`, or `checkpoints 3, 5`.
+fn numbered(numbers: &[u64]) -> String {
+    let noun = if numbers.len() == 1 { "checkpoint" } else { "checkpoints" };
+    format!("{noun} {}", numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", "))
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::restore::refuse_or_clear;
 use super::tidy::tidy;
-use super::{Context, Error, retention, stat_of};
+use super::{Context, Error, retention, session, stat_of};
 use crate::git::lock::WorktreeLock;
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::{GitError, commit, refs};
@@ -157,8 +157,9 @@ pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequ
         message.as_deref().and_then(|text| text.lines().next()).map_or_else(|| request.subject(snapshot), str::to_owned);
     let session = match &request.session {
         Some(session) => session.clone(),
-        None => default_session(context)?,
+        None => session::owner(context)?,
     };
+    let agent = context.store.session(&session)?.and_then(|session| session.agent);
     let origin = context.origin()?;
     let mut checkpoint = Checkpoint {
         number: 0,
@@ -167,7 +168,7 @@ pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequ
         kind,
         step: request.step.clone(),
         turn: request.turn,
-        agent: None,
+        agent,
         subject,
         message,
         commit: ObjectId::null(context.repo.hash_kind()),
@@ -244,26 +245,6 @@ pub(super) fn name_checkpoint(
         checkpoint.names.sort();
     }
     Ok(checkpoint)
-}
-
-/// The session of this worktree for checkpoints that no agent or pipeline asks for. Its key is unique, so that the sessions of
-/// two machines stay apart when they meet.
-fn default_session(context: &mut Context) -> Result<SessionKey, Error> {
-    let worktree = context.repo.worktree_id().clone();
-    if let Some(session) = context.store.default_session(&worktree)? {
-        return Ok(session);
-    }
-    let plain: String = worktree
-        .as_str()
-        .to_ascii_lowercase()
-        .chars()
-        .map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '-' })
-        .take(32)
-        .collect();
-    let random = CheckpointId::generate(sys::now_millis());
-    let session = SessionKey::parse(&format!("{}-{}", plain.trim_matches('-'), &random.as_str()[18..]))?;
-    context.store.set_default_session(&worktree, &session)?;
-    Ok(session)
 }
 
 fn pending_path(context: &Context) -> PathBuf {

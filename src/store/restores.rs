@@ -117,6 +117,13 @@ impl Store {
         found.map_err(|e| self.error("read", e))
     }
 
+    /// The restores of all worktrees, newest first, undone ones included.
+    pub fn all_restores(&self) -> Result<Vec<Restore>, StoreError> {
+        let query = format!("SELECT {COLUMNS} FROM restores ORDER BY id DESC");
+        let found = self.db.prepare_cached(&query).and_then(|mut statement| statement.query_map([], read)?.collect());
+        found.map_err(|e| self.error("read", e))
+    }
+
     fn find_restore(&self, tail: &str, worktree: &WorktreeId) -> Result<Option<Restore>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM restores WHERE {tail}");
         let found = self.db.prepare_cached(&query).and_then(|mut s| s.query_row([worktree.as_str()], read).optional());

@@ -153,6 +153,16 @@ impl Ui {
         }
     }
 
+    /// Ends the line that [`Ui::show_progress`] began: the terminal is somebody else's now.
+    pub fn end_progress(&mut self) {
+        self.progress = None;
+    }
+
+    /// True if a person sees what is told.
+    pub fn is_seen(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
     /// Where the result goes. A reader that stopped reading is an error of kind `BrokenPipe`: pass it up, the program then
     /// ends quietly.
     pub fn out(&mut self) -> &mut dyn Write {

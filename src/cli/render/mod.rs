@@ -7,5 +7,6 @@ pub mod json;
 pub mod list;
 pub mod restore;
 pub mod retention;
+pub mod session;
 pub mod show;
 pub mod status;

@@ -1,15 +1,15 @@
 //! Reasons to refuse that can be told before anything is captured.
 
-use super::{Consent, RestoreRequest};
+use super::{Consent, RestoreRequest, at_work};
 use crate::git::restore::{Unreadable, pending};
 use crate::git::{GitError, MainWorktree, Repo, facts};
 use crate::model::{Blocker, BlockerCode, Checkpoint};
-use crate::ops::Error;
+use crate::ops::{Context, Error};
 
 /// Every such reason, but for a held `index.lock`: that may pass.
-pub(super) fn judge(repo: &Repo, target: &Checkpoint, request: &RestoreRequest) -> Result<Vec<Blocker>, Error> {
-    let mut blockers = judge_worktree(repo, request)?;
-    if belongs_elsewhere(repo, target) && !request.allow.contains(&BlockerCode::OtherWorktree) {
+pub(super) fn judge(context: &Context, target: &Checkpoint, request: &RestoreRequest) -> Result<Vec<Blocker>, Error> {
+    let mut blockers = judge_worktree(context, request)?;
+    if belongs_elsewhere(&context.repo, target) && !request.allow.contains(&BlockerCode::OtherWorktree) {
         blockers.push(other_worktree(target));
     }
     blockers.sort_by_key(|blocker| blocker.code);
@@ -17,7 +17,8 @@ pub(super) fn judge(repo: &Repo, target: &Checkpoint, request: &RestoreRequest) 
 }
 
 /// Those that do not depend on which checkpoint is to come back.
-pub(super) fn judge_worktree(repo: &Repo, request: &RestoreRequest) -> Result<Vec<Blocker>, Error> {
+pub(super) fn judge_worktree(context: &Context, request: &RestoreRequest) -> Result<Vec<Blocker>, Error> {
+    let repo = &context.repo;
     let mut blockers = Vec::new();
     if repo.worktree_id().is_main() && repo.config().main_worktree == MainWorktree::Refuse {
         blockers.push(main_worktree());
@@ -25,12 +26,21 @@ pub(super) fn judge_worktree(repo: &Repo, request: &RestoreRequest) -> Result<Ve
     if let Some(operation) = facts::operation(repo) {
         blockers.push(operation_in_progress(&operation));
     }
+    blockers.extend(at_work::blockers(repo, &context.store)?);
     let unfinished = unfinished(repo)?;
     blockers.extend(unfinished.filter(|blocker| blocker.code != BlockerCode::RestoreInProgress || request.wait.is_none()));
     if request.consent == Consent::Missing && !request.dry_run {
         blockers.push(confirmation_required(repo));
     }
     blockers.retain(|blocker| !request.allow.contains(&blocker.code));
+    Ok(blockers)
+}
+
+/// Every such reason that may have come up while the lock of the worktree was waited for.
+pub(super) fn judge_again(context: &Context, request: &RestoreRequest) -> Result<Vec<Blocker>, Error> {
+    let mut blockers = at_work::blockers(&context.repo, &context.store)?;
+    blockers.retain(|blocker| !request.allow.contains(&blocker.code));
+    blockers.extend(unfinished(&context.repo)?);
     Ok(blockers)
 }
 

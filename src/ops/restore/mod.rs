@@ -7,6 +7,7 @@
 //! The files are read again before the index is written, not after: as long as the index is the old one and locked, taking back
 //! is renames only.
 
+mod at_work;
 mod created;
 mod edits;
 mod judge;
@@ -25,6 +26,7 @@ use crate::git::pathspec::Pathspec;
 use crate::git::restore::{Export, IndexMode, Kept, OpKind, Rescued, export};
 use crate::model::{BString, Blocker, BlockerCode, Checkpoint, ObjectId};
 
+pub use at_work::session_active;
 pub use judge::no_worktree;
 pub use recover::{Recovered, abort_restore, continue_restore, interrupted, refuse_if_interrupted, refuse_or_clear};
 pub(super) use run::{TakenBack, Task, run};

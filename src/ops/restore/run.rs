@@ -58,7 +58,7 @@ pub(in crate::ops) enum TakenBack {
 
 /// Carries out a task.
 pub(in crate::ops) fn run(context: &mut Context, task: Task<'_>) -> Result<RestoreOutcome, Error> {
-    let blockers = judge::judge(&context.repo, &task.target, task.request)?;
+    let blockers = judge::judge(context, &task.target, task.request)?;
     if task.request.dry_run || !blockers.is_empty() {
         return preview(context, &task, blockers);
     }
@@ -70,8 +70,9 @@ pub(in crate::ops) fn run(context: &mut Context, task: Task<'_>) -> Result<Resto
             None => Err(Error::LockTimeout(context.repo.private_dir().join("lock").display().to_string())),
         };
     };
-    if let Some(blocker) = judge::unfinished(&context.repo)? {
-        return Ok(refused(&task, vec![blocker]));
+    let blockers = judge::judge_again(context, task.request)?;
+    if !blockers.is_empty() {
+        return Ok(refused(&task, blockers));
     }
     let session = match Session::begin(&context.repo, sys::now_millis(), limit)? {
         Begun::Session(session) => *session,
@@ -88,11 +89,11 @@ pub(in crate::ops) fn run(context: &mut Context, task: Task<'_>) -> Result<Resto
 /// Why a restore of `target` would be refused now; without one, what would stop a restore of any checkpoint.
 pub fn blockers_now(context: &Context, target: Option<&Checkpoint>, request: &RestoreRequest) -> Result<Vec<Blocker>, Error> {
     let Some(target) = target else {
-        let mut blockers = judge::judge_worktree(&context.repo, request)?;
+        let mut blockers = judge::judge_worktree(context, request)?;
         blockers.extend(lock_of_others(context, &blockers));
         return Ok(blockers);
     };
-    let blockers = judge::judge(&context.repo, target, request)?;
+    let blockers = judge::judge(context, target, request)?;
     let task = Task { target: target.clone(), verb: Verb::Restore, row: None, taken_back: None, request };
     preview(context, &task, blockers).map(|outcome| outcome.blockers)
 }

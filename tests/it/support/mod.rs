@@ -9,6 +9,7 @@ mod random;
 mod repo;
 pub mod scenes;
 mod shapes;
+mod sleeper;
 mod state;
 pub mod strace;
 mod terminal;
@@ -20,6 +21,7 @@ pub use output::Output;
 pub use random::Random;
 pub use repo::{TestRepo, raw};
 pub use shapes::Operation;
+pub use sleeper::Sleeper;
 pub use state::RepoState;
 pub use terminal::Terminal;
 
