@@ -56,8 +56,8 @@ const NONE_YET: i32 = 0;
 /// [`CHILD`] when it has ended.
 const ENDED: i32 = -1;
 
-/// What comes so soon after the child's end was sent because of what ended the child, and not to us.
-const ECHO_MILLIS: i64 = 500;
+/// What comes so soon after a signal of the terminal, or after the child's end, was sent because of that.
+const ECHO_MILLIS: i64 = 1000;
 
 /// The process that this is about; a copy of it between fork and exec is another.
 static OWNER: AtomicI32 = AtomicI32::new(0);
@@ -66,8 +66,8 @@ static CHILD: AtomicI32 = AtomicI32::new(NONE_YET);
 static ENDED_AT: AtomicI64 = AtomicI64::new(0);
 /// Signals that came while nobody knew the child's number yet, one bit for each.
 static HELD: AtomicU64 = AtomicU64::new(0);
-/// Signals that a terminal sent to all of us.
-static FROM_TERMINAL: AtomicU64 = AtomicU64::new(0);
+/// When a terminal last sent a signal to all of us, by the same clock.
+static FROM_TERMINAL_AT: AtomicI64 = AtomicI64::new(i64::MIN);
 
 /// From now on the signals in question do not end this process. One that is ignored stays ignored, for the child too.
 #[expect(unsafe_code, reason = "sigaction(2) has no safe wrapper in the dependencies")]
@@ -144,10 +144,10 @@ extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, _context: *mut c_void
         let errno = *libc::__errno_location();
         // Anything sent by a process has a code of 0 or less (sigaction(2)).
         let is_from_terminal = !info.is_null() && (*info).si_code > 0;
-        let was_from_terminal = FROM_TERMINAL.load(SeqCst) & bit(signal) != 0;
-        let is_echo = was_from_terminal && matches!(signal, libc::SIGINT | libc::SIGQUIT);
+        let now = millis();
+        let is_echo = now.saturating_sub(FROM_TERMINAL_AT.load(SeqCst)) < ECHO_MILLIS;
         if is_from_terminal {
-            FROM_TERMINAL.fetch_or(bit(signal), SeqCst);
+            FROM_TERMINAL_AT.store(now, SeqCst);
         }
         match CHILD.load(SeqCst) {
             // The child, before it becomes the command.
@@ -155,7 +155,7 @@ extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, _context: *mut c_void
             NONE_YET => {
                 HELD.fetch_or(bit(signal), SeqCst);
             }
-            ENDED if millis() - ENDED_AT.load(SeqCst) > ECHO_MILLIS => die_of(signal),
+            ENDED if now.saturating_sub(ENDED_AT.load(SeqCst)) > ECHO_MILLIS => die_of(signal),
             ENDED => {}
             child if !is_from_terminal && !is_echo => {
                 libc::kill(child, signal);

@@ -164,6 +164,44 @@ fn ctrl_c_reaches_the_command_once_and_it_decides() {
 }
 
 #[test]
+fn what_follows_ctrl_c_at_once_is_its_echo_and_what_follows_later_is_not() {
+    if !tools::has("tmux", &["-V"]) {
+        return;
+    }
+    let repo = TestRepo::new();
+    let script = repo.env().root().join("count");
+    std::fs::write(&script, format!("echo $PPID > parent; {COUNTING}")).unwrap();
+    let terminal = Terminal::start(repo.env(), repo.top(), "sh");
+    terminal.enter(&format!("git-checkpoint run --session ci -- sh {}", script.display()));
+    terminal.press("Enter");
+    wait_for(&repo, "ready");
+    let us = Pid::from_raw(repo.read("parent").trim().parse().unwrap()).unwrap();
+    let lines_after = |action: &dyn Fn()| {
+        let _ = std::fs::remove_file(repo.path("got"));
+        action();
+        std::thread::sleep(Duration::from_millis(300));
+        repo.exists("got").then(|| repo.read("got").lines().count()).unwrap_or(0)
+    };
+
+    // On a busy machine the two may be too far apart.
+    let is_swallowed = (0..20).any(|_| {
+        let begun = Instant::now();
+        terminal.press("C-c");
+        wait_for(&repo, "got");
+        let lines = lines_after(&|| kill_process(us, Signal::INT).unwrap());
+        let is_soon = begun.elapsed() < Duration::from_millis(1000);
+        assert!(!is_soon || lines == 0, "the command got the echo too");
+        let _ = std::fs::remove_file(repo.path("got"));
+        is_soon
+    });
+    assert!(is_swallowed, "twenty times, no two signals came within a second");
+    std::thread::sleep(Duration::from_millis(1100));
+    assert_eq!(lines_after(&|| kill_process(us, Signal::INT).unwrap()), 1);
+    repo.write("over", "");
+    terminal.wait_for("what was saved", |screen| screen.contains("checkpoint 2: step sh on main"));
+}
+
+#[test]
 fn a_command_that_ctrl_c_ends_is_saved_and_the_code_says_so() {
     if !tools::has("tmux", &["-V"]) {
         return;
