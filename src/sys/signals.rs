@@ -145,7 +145,8 @@ extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, _context: *mut c_void
         // Anything sent by a process has a code of 0 or less (sigaction(2)).
         let is_from_terminal = !info.is_null() && (*info).si_code > 0;
         let now = millis();
-        let is_echo = now.saturating_sub(FROM_TERMINAL_AT.load(SeqCst)) < ECHO_MILLIS;
+        let is_soon_after = now.saturating_sub(FROM_TERMINAL_AT.load(SeqCst)) < ECHO_MILLIS;
+        let is_echo = is_soon_after && matches!(signal, libc::SIGINT | libc::SIGQUIT | libc::SIGHUP);
         if is_from_terminal {
             FROM_TERMINAL_AT.store(now, SeqCst);
         }

@@ -1,5 +1,8 @@
 //! A session that is at work keeps restores from changing files under it, and nothing else.
 
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::support::{Output, RepoState, Sleeper, TestRepo};
@@ -12,6 +15,19 @@ fn changed() -> TestRepo {
     repo.restore("A");
     repo.write("f", "3\n");
     repo
+}
+
+/// Starts a command of the program, the first capture of which stays in a filter until there is a file `../go`.
+fn held(repo: &TestRepo, words: &[&str]) -> Child {
+    let filter = "sh -c 'if mkdir ../began; then while [ ! -e ../go ]; do sleep 0.02; done; fi; cat' 2>/dev/null";
+    repo.config("filter.slow.clean", filter);
+    repo.write(".gitattributes", "f filter=slow\n");
+    repo.write("f", "5\n");
+    let child = repo.program().args(words).spawn().unwrap();
+    while !repo.exists("../began") {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
 }
 
 #[test]
@@ -150,17 +166,7 @@ fn a_session_that_asks_itself_is_told_so() {
 #[test]
 fn a_run_that_still_saves_the_state_before_is_pending_and_refuses_restores_too() {
     let repo = changed();
-    // The first capture stays in the filter until it is told to go on.
-    let filter = "sh -c 'if mkdir ../began; then while [ ! -e ../go ]; do sleep 0.02; done; fi; cat' 2>/dev/null";
-    repo.config("filter.slow.clean", filter);
-    repo.write(".gitattributes", "f filter=slow\n");
-    repo.write("f", "5\n");
-    let mut command = repo.program();
-    command.args(["run", "--session", "ci", "--step", "test", "--", "true"]);
-    let mut run = command.spawn().unwrap();
-    while !repo.exists("../began") {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    let mut run = held(&repo, &["run", "--session", "ci", "--step", "test", "--", "true"]);
 
     let session = repo.session("ci");
     let document = repo.checkpoint(["restore", "-y", "--json", "A"]).exits(3).json();
@@ -172,6 +178,29 @@ fn a_run_that_still_saves_the_state_before_is_pending_and_refuses_restores_too()
     let message = document["blockers"][0]["message"].as_str().unwrap();
     assert!(message.starts_with("session `ci` (step `test`) is pending in this worktree: process "), "{message}");
     repo.restore("A");
+}
+
+#[test]
+fn one_that_begins_while_a_restore_waits_for_the_lock_is_seen() {
+    let repo = changed();
+    let process = Sleeper::new();
+    let mut save = held(&repo, &["save", "--quiet"]);
+    let mut restore = repo.program();
+    restore.args(["restore", "-y", "--json", "--wait", "60s", "A"]).stdout(Stdio::piped());
+    let restore = restore.spawn().unwrap();
+    // Long enough to have looked for others and to wait for the lock. If it has not, it sees the session all the sooner.
+    std::thread::sleep(Duration::from_millis(500));
+
+    let mut start = repo.program().args(["session", "start", "-q", "ci", "--pid", &process.pid()]).spawn().unwrap();
+    while !repo.checkpoint(["session", "list"]).text().contains("ci") {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    repo.write("../go", "");
+
+    let document: serde_json::Value = serde_json::from_slice(&restore.wait_with_output().unwrap().stdout).unwrap();
+    assert!(save.wait().unwrap().success() && start.wait().unwrap().success());
+    assert_eq!(document["blockers"][0]["code"], "session-active", "{document}");
+    assert_eq!(repo.read("f"), "5\n");
 }
 
 #[test]
