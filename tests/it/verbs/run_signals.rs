@@ -17,9 +17,9 @@ fn wait_for(repo: &TestRepo, path: &str) {
     }
 }
 
-/// A shell that counts signals in the file `got` and says with `ready` that it does, then waits for `over`.
+/// A shell that counts signals in the file `got` and says with `ready` that it does, then waits for `over`, but not for ever.
 const COUNTING: &str = "for s in INT TERM HUP QUIT USR1; do trap \"echo $s >> got\" $s; done; touch ready; \
-                        while [ ! -e over ]; do sleep 0.02; done; exit 5";
+                        n=0; while [ ! -e over ] && [ $n -lt 3000 ]; do sleep 0.02; n=$((n+1)); done; exit 5";
 
 fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -121,7 +121,7 @@ fn the_code_is_known_even_where_the_end_of_children_is_ignored() {
 fn an_ignored_signal_is_ignored_by_all() {
     let repo = TestRepo::new();
     let mut nohup = repo.command("sh");
-    let script = "touch ready; while [ ! -e over ]; do sleep 0.02; done; exit 5";
+    let script = "touch ready; n=0; while [ ! -e over ] && [ $n -lt 3000 ]; do sleep 0.02; n=$((n+1)); done; exit 5";
     nohup.args(["-c", "trap '' HUP; exec git-checkpoint run --session ci -- sh -c \"$1\"", "sh", script]);
     let child = nohup.spawn().unwrap();
     wait_for(&repo, "ready");

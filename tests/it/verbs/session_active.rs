@@ -17,9 +17,11 @@ fn changed() -> TestRepo {
     repo
 }
 
-/// Starts a command of the program, the first capture of which stays in a filter until there is a file `../go`.
+/// Starts a command of the program, the first capture of which stays in a filter until there is a file `../go`, but not
+/// for ever.
 fn held(repo: &TestRepo, words: &[&str]) -> Child {
-    let filter = "sh -c 'if mkdir ../began; then while [ ! -e ../go ]; do sleep 0.02; done; fi; cat' 2>/dev/null";
+    let filter = "sh -c 'if mkdir ../began; then n=0; while [ ! -e ../go ] && [ $n -lt 3000 ]; do \
+                  sleep 0.02; n=$((n+1)); done; fi; cat' 2>/dev/null";
     repo.config("filter.slow.clean", filter);
     repo.write(".gitattributes", "f filter=slow\n");
     repo.write("f", "5\n");
