@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::restore::{Consent, RestoreRequest, blockers_now};
+use super::session::{self, SessionReport};
 use super::undo::{Direction, Undoable, steps};
 use super::{Context, Error};
 use crate::git::diff::{Comparison, Scope};
@@ -27,6 +28,8 @@ pub struct Status {
     pub undo: Option<Undoable>,
     /// The restore that `redo` would do again.
     pub redo: Option<Undoable>,
+    /// The session that owns the worktree.
+    pub session: Option<SessionReport>,
     /// What is kept.
     pub store: StoreSize,
     /// The last line of the log of failures.
@@ -69,12 +72,18 @@ pub fn status(context: &Context, directory: &Path) -> Result<Status, Error> {
     let since = newest.as_ref().map(|newest| since(context, newest)).transpose()?.flatten();
     let request = RestoreRequest { dry_run: true, consent: Consent::Given, ..RestoreRequest::of("@", directory) };
     let blockers = blockers_now(context, newest.as_ref(), &request)?;
+    let session = match session::show(context, None) {
+        Ok(report) => Some(report),
+        Err(Error::UnknownSession { .. }) => None,
+        Err(error) => return Err(error),
+    };
     let next = |direction| steps(context, direction).map(|steps| steps.into_iter().next());
     Ok(Status {
         since,
         blockers,
         undo: next(Direction::Undo)?,
         redo: next(Direction::Redo)?,
+        session,
         store: StoreSize { checkpoints: context.store.count()?, bytes: bytes_below(context) },
         last_failure: last_failure(&context.repo.shared_dir().join("log")),
         worktree,

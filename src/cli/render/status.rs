@@ -9,6 +9,7 @@ use super::restore::{blockers, title};
 use super::show::size;
 use crate::cli::output::{Clock, Styles, pad, plural, sanitize};
 use crate::model::ByteSlice;
+use crate::ops::session::SessionReport;
 use crate::ops::status::{Since, Status};
 use crate::ops::undo::Undoable;
 
@@ -26,6 +27,9 @@ pub fn write(out: &mut dyn Write, status: &Status, clock: &Clock, styles: &Style
             writeln!(out, "{} {name}, {}: {}", label("Newest"), clock.age(newest.created_at), sanitize(&newest.subject))?;
             writeln!(out, "{} {}", label("Since then"), since(status.since.as_ref(), styles))?;
         }
+    }
+    if let Some(session) = &status.session {
+        writeln!(out, "{} {}", label("Session"), who(session, clock))?;
     }
     for (word, step) in [("Undo", &status.undo), ("Redo", &status.redo)] {
         if let Some(step) = step {
@@ -72,6 +76,17 @@ fn since(since: Option<&Since>, styles: &Styles) -> String {
     parts.join(", ")
 }
 
+/// The session, and who is at work in it.
+fn who(session: &SessionReport, clock: &Clock) -> String {
+    let agent = session.agent.as_deref().map(|agent| format!(" of {}", sanitize(agent))).unwrap_or_default();
+    let state = match (&session.active, session.state) {
+        (Some(active), _) => format!(", {}: process {} since {}", active.state, active.process.pid, clock.age(active.since)),
+        (None, Some(state)) => format!(", {state}"),
+        (None, None) => String::new(),
+    };
+    format!("{}{agent}{state}", session.key)
+}
+
 fn what_of(step: &Undoable, clock: &Clock) -> String {
     let target = step.target.as_ref().map_or_else(|| "a checkpoint that is gone".to_owned(), title);
     format!("the restore of {target}, {}", clock.age(step.restore.created_at))
@@ -105,7 +120,7 @@ pub fn document(status: &Status) -> Value {
         "blockers": blockers(&status.blockers),
         "undo": status.undo.as_ref().map(step),
         "redo": status.redo.as_ref().map(step),
-        "session": Value::Null,
+        "session": status.session.as_ref().map(super::session::object),
         "store": {"checkpoints": status.store.checkpoints, "bytes": status.store.bytes},
         "last_failure": status.last_failure.as_ref().map(|failure| json!({"at": failure.at, "message": failure.message})),
     })
@@ -116,7 +131,7 @@ mod tests {
     use snapbox::IntoData;
 
     use super::*;
-    use crate::model::{Blocker, BlockerCode, Checkpoint, Stat, WorktreeId, WorktreeRef};
+    use crate::model::{Blocker, BlockerCode, Checkpoint, SessionKey, SessionState, Stat, WorktreeId, WorktreeRef};
     use crate::ops::status::{LoggedFailure, StoreSize};
     use crate::store::Restore;
     use crate::store::testing::sample;
@@ -138,6 +153,18 @@ mod tests {
             blockers: vec![Blocker { code: BlockerCode::IndexLocked, message: "it is held".into(), hint: "wait".into() }],
             undo: Some(Undoable { restore, leads_to: None, target: Some(newest.clone()) }),
             redo: None,
+            session: Some(SessionReport {
+                key: SessionKey::parse("main-1").unwrap(),
+                state: Some(SessionState::Pending),
+                agent: Some("claude".into()),
+                worktree: WorktreeRef { id: WorktreeId::main(), path: "/w".into() },
+                origin: None,
+                active: None,
+                started_at: None,
+                ended_at: None,
+                counts: None,
+                is_current: true,
+            }),
             store: StoreSize { checkpoints: 1, bytes: 2048 },
             last_failure: Some(LoggedFailure { at: "2026-01-02T00:00:00.000Z".into(), message: "save: no room".into() }),
             newest: Some(newest),
@@ -158,6 +185,7 @@ mod tests {
 Worktree:     main (/w�)
 Newest:       checkpoint 7, 59 seconds ago: fix \x1b[31mit
 Since then:   1 file changed +2 -3, something else is staged, HEAD moved
+Session:      main-1 of claude, pending
 Undo:         the restore of checkpoint 7, 40 seconds ago
 Restore:      would be refused
   it is held (index-locked)
@@ -172,7 +200,15 @@ Last failure: 2026-01-02T00:00:00.000Z save: no room
 
     #[test]
     fn where_there_is_nothing_it_says_so() {
-        let empty = Status { newest: None, since: None, blockers: Vec::new(), undo: None, last_failure: None, ..stopped() };
+        let empty = Status {
+            newest: None,
+            since: None,
+            blockers: Vec::new(),
+            undo: None,
+            session: None,
+            last_failure: None,
+            ..stopped()
+        };
 
         snapbox::assert_data_eq!(
             text(&empty),
@@ -199,6 +235,6 @@ Kept:         1 checkpoint, 2.00 KiB beside git's objects
         assert_eq!(document["undo"]["target"]["number"], 7);
         assert_eq!(document["store"], json!({"checkpoints": 1, "bytes": 2048}));
         assert_eq!(document["last_failure"]["message"], "save: no room");
-        assert_eq!(document["session"], Value::Null);
+        assert_eq!((&document["session"]["key"], &document["session"]["state"]), (&json!("main-1"), &json!("pending")));
     }
 }

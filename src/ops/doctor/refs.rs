@@ -21,8 +21,10 @@ pub(super) fn examine(context: &mut Context, fix: bool, report: &mut Report) -> 
         mend_broken(context, name, by_ref.get(name).copied(), fix, report)?;
     }
     let mut held: HashSet<CheckpointId> = HashSet::new();
+    // What a deletion left that died half-way is taken away by the next one, and not brought back here.
+    let dropped: HashSet<String> = context.store.unfinished_removals()?.into_iter().map(|(name, _)| name).collect();
     for (name, id) in refs::list(&context.repo, refs::CHECKPOINTS)? {
-        if broken.contains(&name) {
+        if broken.contains(&name) || dropped.contains(&name) {
             continue;
         }
         if let Some(row) = by_ref.get(&name) {

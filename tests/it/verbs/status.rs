@@ -80,6 +80,22 @@ fn it_tells_of_the_way_back_and_forward() {
 }
 
 #[test]
+fn a_command_at_work_in_the_worktree_is_named() {
+    let repo = TestRepo::new();
+    repo.write("a", "1\n");
+    repo.save("good");
+    let said = repo.path("../status");
+    let script = format!("git checkpoint status --json >'{}'", said.display());
+
+    repo.checkpoint(["run", "--step", "build", "--", "sh", "-c", &script]).success();
+
+    let during: Value = serde_json::from_slice(&std::fs::read(said).unwrap()).unwrap();
+    assert_eq!((&during["session"]["state"], &during["session"]["step"]), (&json!("running"), &json!("build")));
+    assert!(codes(&during).contains(&"session-active"), "{during}");
+    assert_eq!(document(&repo)["session"]["pid"], Value::Null);
+}
+
+#[test]
 fn the_last_failure_that_a_hook_went_on_in_spite_of_is_shown() {
     let repo = TestRepo::new();
     assert_eq!(document(&repo)["last_failure"], Value::Null);
