@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs git-checkpoint: the program, its manual page and its shell completions. Run it in a checkout of the sources, where it
+# Installs git-checkpoint: the program, its manual pages and its shell completions. Run it in a checkout of the sources, where it
 # builds the program with cargo, or in an unpacked release, where it checks and copies what lies beside it. Nothing is
 # downloaded by this script, and no shell profile is edited.
 set -eu
@@ -11,7 +11,7 @@ usage: ./install.sh [--prefix <dir>] [--no-man] [--no-completions] [--force] [--
 
     --prefix <dir>     install below <dir>: bin/, share/man/, share/… for completions
                        (unset: /usr/local for root, else beside a folder of yours that is on PATH)
-    --no-man           leave the manual page out; `git checkpoint --help` then finds none
+    --no-man           leave the manual pages out; `git checkpoint --help` then finds none
     --no-completions   leave the completions for bash, zsh and fish out
     --force            replace a git-checkpoint that is a different program
     --try              afterwards save, list, restore and undo a checkpoint in a scratch repository
@@ -76,7 +76,7 @@ check_sums() {
     else
         fail "neither sha256sum nor shasum is here to check the files with"
     fi
-    for needed in git-checkpoint install.sh man/git-checkpoint.1; do
+    for needed in git-checkpoint install.sh man/*.1; do
         grep -q "[ *]$needed\$" SHA256SUMS || fail "SHA256SUMS does not list $needed"
     done
 }
@@ -126,7 +126,9 @@ install() {
     say "installing $version:"
     put "$built" "$bin/git-checkpoint" 755
     if [ -n "$with_man" ]; then
-        put man/git-checkpoint.1 "$share/man/man1/git-checkpoint.1" 644
+        for page in man/*.1; do
+            put "$page" "$share/man/man1/${page##*/}" 644
+        done
     fi
     if [ -n "$with_completions" ]; then
         put completions/git-checkpoint.bash "$data/bash-completion/completions/git-checkpoint" 644

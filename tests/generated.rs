@@ -130,9 +130,74 @@ fn manual() -> String {
     format!("'\\\" t\n.\\\" Made from git-checkpoint.1.in: do not edit.\n{filled}")
 }
 
+/// The page of one command: `man git-checkpoint-restore` finds it.
+fn page_of(command: &clap::Command, global: &str) -> String {
+    let name = command.get_name().replace('-', "\\-");
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let below = if command.has_subcommands() { commands(command) } else { vec![command.clone()] };
+    let lines = below.iter().map(usage).collect::<Vec<_>>().join("\n.br\n");
+    let long = command.get_long_about().map(|text| format!(".PP\n{text}\n")).unwrap_or_default();
+    let own = |command: &clap::Command| options(command.clone(), |arg| !arg.is_global_set());
+    let described = match command.has_subcommands() {
+        false => format!(".SH OPTIONS\n{}", own(command)),
+        true => {
+            let section = |below: &clap::Command| {
+                let about = below.get_about().map(ToString::to_string).unwrap_or_default();
+                let long = below.get_long_about().map(|text| format!(".PP\n{text}\n")).unwrap_or_default();
+                format!(".SS {}\n{about}.\n{long}{}", below.get_name(), own(below))
+            };
+            format!(".SH COMMANDS\n{}", below.iter().map(section).collect::<Vec<_>>().join("\n"))
+        }
+    };
+    format!(
+        ".\\\" Made from the definition of the command line: do not edit.\n\
+         .TH GIT\\-CHECKPOINT\\-{} 1 \"\" \"git\\-checkpoint {}\" \"Git Manual\"\n\
+         .ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.nh\n.ad l\n\
+         .SH NAME\ngit\\-checkpoint\\-{name} \\- {}\n\
+         .SH SYNOPSIS\n{lines}\n\
+         .SH DESCRIPTION\n{about}.\n{long}.PP\n\
+         How checkpoints are selected, what they hold, what a restore does and why it is refused, and the exit status, is told in\n\
+         .BR git\\-checkpoint (1).\n\
+         {}\n.SH GLOBAL OPTIONS\n{global}\n.SH SEE ALSO\n.BR git\\-checkpoint (1)\n",
+        name.to_uppercase(),
+        env!("CARGO_PKG_VERSION"),
+        lower_first(&about),
+        described.trim_end(),
+    )
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// The page of each command with its file name.
+fn pages() -> Vec<(String, String)> {
+    let definition = definition();
+    let global = options(definition.clone(), clap::Arg::is_global_set);
+    let visible = definition.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help");
+    visible.map(|command| (format!("man/git-checkpoint-{}.1", command.get_name()), page_of(command, &global))).collect()
+}
+
 #[test]
 fn the_manual_is_current() {
     assert_current("man/git-checkpoint.1", &manual());
+}
+
+#[test]
+fn every_command_has_a_page_and_every_page_a_command() {
+    let pages = pages();
+    for (path, page) in &pages {
+        assert_current(path, page);
+    }
+    let there = project("man").read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut there: Vec<String> =
+        there.filter(|name| name.starts_with("git-checkpoint-")).map(|name| format!("man/{name}")).collect();
+    there.sort();
+    let mut expected: Vec<String> = pages.into_iter().map(|(path, _)| path).collect();
+    expected.sort();
+
+    assert_eq!(there, expected);
 }
 
 #[test]
@@ -233,7 +298,12 @@ fn the_manual_has_the_table_of_exit_codes() {
 
 #[test]
 fn the_manual_is_free_of_mistakes_that_groff_finds() {
-    let page = manual();
+    for page in std::iter::once(manual()).chain(pages().into_iter().map(|(_, page)| page)) {
+        groff_finds_nothing(&page);
+    }
+}
+
+fn groff_finds_nothing(page: &str) {
     let groff =
         Command::new("groff").args(["-man", "-t", "-Tutf8", "-ww", "-z"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let Ok(mut groff) = groff else {

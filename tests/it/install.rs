@@ -20,13 +20,12 @@ impl Release {
         let folder = env.shelf().join("git-checkpoint-release");
         let release = Release { env, folder };
         let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-        for file in [
-            "install.sh",
-            "man/git-checkpoint.1",
-            "completions/git-checkpoint.bash",
-            "completions/_git-checkpoint",
-            "completions/git-checkpoint.fish",
-        ] {
+        for page in pages() {
+            release.put(&project.join("man").join(&page), &format!("man/{page}"));
+        }
+        for file in
+            ["install.sh", "completions/git-checkpoint.bash", "completions/_git-checkpoint", "completions/git-checkpoint.fish"]
+        {
             release.put(&project.join(file), file);
         }
         // Not the program itself: a debug build is too large to be copied and hashed for every test.
@@ -70,6 +69,15 @@ impl Release {
     }
 }
 
+/// The names of all manual pages.
+fn pages() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("man").read_dir().unwrap();
+    let mut names: Vec<String> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| name.ends_with(".1"));
+    names.sort();
+    names
+}
+
 /// Every file below a folder, relative to it.
 fn files(folder: &Path) -> Vec<String> {
     let found = Command::new("find").arg(folder).args(["-type", "f", "-printf", "%P\\n"]).output().unwrap().stdout;
@@ -87,14 +95,16 @@ fn everything_goes_below_the_prefix_and_comes_away_again() {
 
     let said = release.install(&["--prefix", to]).success();
 
-    let expected = [
+    let others = [
         "bin/git-checkpoint",
         "share/bash-completion/completions/git-checkpoint",
         "share/fish/vendor_conf.d/git-checkpoint.fish",
         "share/git-checkpoint/installed-files",
-        "share/man/man1/git-checkpoint.1",
         "share/zsh/site-functions/_git-checkpoint",
     ];
+    let mut expected: Vec<String> = others.map(str::to_owned).into();
+    expected.extend(pages().iter().map(|page| format!("share/man/man1/{page}")));
+    expected.sort();
     assert_eq!(files(&prefix), expected);
     assert!(said.talk().contains("is not on PATH"), "{said}");
     assert_eq!(files(&release.env.home()), home, "no profile is edited");
@@ -119,6 +129,10 @@ fn git_finds_the_program_and_its_manual_page() {
     assert!(version.text().starts_with("git-checkpoint "), "{version}");
     let page = page.success().text();
     assert!(page.contains("save the exact state of the worktree") && page.contains("EXIT STATUS"), "{page}");
+    let page = Output::of(
+        release.with_path(&prefix, "man").arg("git-checkpoint-restore").env("MANPAGER", "cat").env("MANWIDTH", "90"),
+    );
+    assert!(page.success().text().contains("--keep-edits"));
 }
 
 #[test]
