@@ -96,9 +96,11 @@ fn the_lock_of_a_live_process_or_of_git_stays() {
         child.kill().unwrap();
         child.wait().unwrap();
     };
-    repo.save("another");
+    // In its own worktree everyone waits for it.
+    let linked = repo.linked_worktree("linked");
+    linked.save("another");
     assert!(lock.exists());
-    repo.checkpoint(["name", "first", "same"]).fails().says("same.lock");
+    linked.checkpoint(["name", "first", "same"]).fails().says("same.lock");
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
 
