@@ -40,13 +40,16 @@ pub fn step(context: &mut Context, direction: Direction, request: &RestoreReques
     };
     let (verb, target, left) = match (direction, &row.undone_by) {
         (Direction::Redo, Some(left)) => (Verb::Redo, left, &row.pre_restore),
-        (Direction::Undo, _) | (Direction::Redo, None) => (Verb::Undo, &row.pre_restore, &row.target),
+        (Direction::Undo, _) | (Direction::Redo, None) => {
+            (Verb::Undo, &row.pre_restore, row.redone_to.as_ref().unwrap_or(&row.target))
+        }
     };
     let target = checkpoint(context, target)?;
     // What stands there now was put there on the way from the target to `left`.
     let left = context.store.by_id(left)?;
     let taken_back = match (direction, &row.created) {
-        (Direction::Undo, Some(created)) => Some(TakenBack::Created(created.clone())),
+        // A redo is about the whole worktree, whatever the restore was about.
+        (Direction::Undo, Some(created)) if row.redone_to.is_none() => Some(TakenBack::Created(created.clone())),
         _ => left.map(|left| TakenBack::Trees(target.tree, left.tree)),
     };
     let request = RestoreRequest { selector: target.number.to_string(), paths: Vec::new(), ..request.clone() };

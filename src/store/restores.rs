@@ -46,11 +46,13 @@ pub struct Restore {
     pub created_at: Millis,
     /// The state before it was undone: what redo brings back. None if it was not undone.
     pub undone_by: Option<CheckpointId>,
+    /// The state that a redo brought back last, which is not the target if something was changed before the undo.
+    pub redone_to: Option<CheckpointId>,
     /// The paths that it created, if it was limited to some paths.
     pub created: Option<Vec<BString>>,
 }
 
-const COLUMNS: &str = "id, worktree, pre_restore, target, created_at, undone_by, created";
+const COLUMNS: &str = "id, worktree, pre_restore, target, created_at, undone_by, redone_to, created";
 
 /// True for an undone restore of the worktree `?1` after which another was done.
 const SUPERSEDED: &str =
@@ -59,8 +61,8 @@ const SUPERSEDED: &str =
 impl Store {
     /// Records a restore, which supersedes those of its worktree that were undone. Returns its id.
     pub fn push_restore(&mut self, restore: &NewRestore) -> Result<i64, StoreError> {
-        self.durably(|transaction| {
-            let worktree = restore.worktree.as_str();
+        let worktree = restore.worktree.as_str();
+        self.durably(worktree, |transaction| {
             let created = restore.created.as_ref().map(|paths| row::paths_text(paths).unwrap_or_else(|| "[]".to_owned()));
             transaction.execute(&format!("DELETE FROM restores WHERE worktree = ?1 AND {SUPERSEDED}"), [worktree])?;
             transaction.execute(
@@ -84,7 +86,8 @@ impl Store {
 
     /// Records that a restore was undone; `redo` is the state that was left by it.
     pub fn mark_undone(&mut self, restore: i64, redo: &CheckpointId) -> Result<(), StoreError> {
-        self.durably(|transaction| {
+        let worktree = self.worktree_of(restore)?;
+        self.durably(&worktree, |transaction| {
             // What it superseded would count again without it.
             let superseded = "DELETE FROM restores WHERE undone_by IS NOT NULL AND id < ?1
                               AND worktree = (SELECT worktree FROM restores WHERE id = ?1)";
@@ -96,15 +99,26 @@ impl Store {
 
     /// Records that an undone restore was done again; `pre_restore` is the state that was left by it.
     pub fn mark_redone(&mut self, restore: i64, pre_restore: &CheckpointId) -> Result<(), StoreError> {
-        self.durably(|transaction| {
-            let update = "UPDATE restores SET undone_by = NULL, pre_restore = ?2 WHERE id = ?1";
+        let worktree = self.worktree_of(restore)?;
+        self.durably(&worktree, |transaction| {
+            let update = "UPDATE restores SET redone_to = undone_by, undone_by = NULL, pre_restore = ?2 WHERE id = ?1";
             transaction.execute(update, params![restore, pre_restore.as_str()]).map(|_| ())
+        })
+    }
+
+    /// Records that an undo did not come about after all.
+    pub fn withdraw_undo(&mut self, restore: i64) -> Result<(), StoreError> {
+        let worktree = self.worktree_of(restore)?;
+        self.durably(&worktree, |transaction| {
+            let update = "UPDATE restores SET undone_by = NULL WHERE id = ?1";
+            transaction.execute(update, [restore]).map(|_| ())
         })
     }
 
     /// Takes out a restore that did not come about after all.
     pub fn drop_restore(&mut self, restore: i64) -> Result<(), StoreError> {
-        self.durably(|transaction| transaction.execute("DELETE FROM restores WHERE id = ?1", [restore]).map(|_| ()))
+        let worktree = self.worktree_of(restore)?;
+        self.durably(&worktree, |transaction| transaction.execute("DELETE FROM restores WHERE id = ?1", [restore]).map(|_| ()))
     }
 
     /// The restores of `worktree`, newest first, undone ones included that can be redone.
@@ -124,16 +138,28 @@ impl Store {
         found.map_err(|e| self.error("read", e))
     }
 
+    /// Where a restore took place; empty if there is no such row.
+    fn worktree_of(&self, restore: i64) -> Result<String, StoreError> {
+        let query = "SELECT worktree FROM restores WHERE id = ?1";
+        let found = self.db.query_row(query, [restore], |row| row.get(0)).optional();
+        found.map(Option::unwrap_or_default).map_err(|e| self.error("read", e))
+    }
+
     fn find_restore(&self, tail: &str, worktree: &WorktreeId) -> Result<Option<Restore>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM restores WHERE {tail}");
         let found = self.db.prepare_cached(&query).and_then(|mut s| s.query_row([worktree.as_str()], read).optional());
         found.map_err(|e| self.error("read", e))
     }
 
-    /// Runs a transaction that is on disk when this returns: unlike rows of checkpoints, this history exists nowhere else.
-    fn durably<T>(&mut self, work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    /// Runs a transaction on the history of `worktree`, which nobody else works on meanwhile, that is on disk when this returns:
+    /// unlike rows of checkpoints, this history exists nowhere else.
+    fn durably<T>(
+        &mut self,
+        worktree: &str,
+        work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         self.require_writable()?;
-        let before = all_rows(&self.db).map_err(|e| self.error("read", e))?;
+        let before = rows_of(&self.db, worktree).map_err(|e| self.error("read", e))?;
         let mut committing = false;
         let done = (|| {
             self.db.execute_batch("PRAGMA synchronous = FULL")?;
@@ -147,7 +173,7 @@ impl Store {
         })();
         done.map_err(|error: rusqlite::Error| {
             // A commit that failed to reach the disk may stand all the same; the caller takes the files back, so this goes too.
-            let is_back = put_back(&mut self.db, &before).is_ok();
+            let is_back = put_back(&mut self.db, worktree, &before).is_ok();
             // Without room nothing of it is whole.
             let is_nothing = !committing || error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull);
             match self.error("write to", error) {
@@ -160,21 +186,21 @@ impl Store {
 
 type RawRow = Vec<rusqlite::types::Value>;
 
-fn all_rows(db: &rusqlite::Connection) -> rusqlite::Result<Vec<RawRow>> {
-    let mut statement = db.prepare_cached(&format!("SELECT {COLUMNS} FROM restores ORDER BY id"))?;
+fn rows_of(db: &rusqlite::Connection, worktree: &str) -> rusqlite::Result<Vec<RawRow>> {
+    let mut statement = db.prepare_cached(&format!("SELECT {COLUMNS} FROM restores WHERE worktree = ?1 ORDER BY id"))?;
     let count = statement.column_count();
-    let rows = statement.query_map([], |row| (0..count).map(|at| row.get(at)).collect())?;
+    let rows = statement.query_map([worktree], |row| (0..count).map(|at| row.get(at)).collect())?;
     rows.collect()
 }
 
-fn put_back(db: &mut rusqlite::Connection, before: &[RawRow]) -> rusqlite::Result<()> {
+fn put_back(db: &mut rusqlite::Connection, worktree: &str, before: &[RawRow]) -> rusqlite::Result<()> {
     db.execute_batch("PRAGMA synchronous = NORMAL")?;
     // Always written, whatever can be read: what failed to be flushed may lie in the log, and the next process would take it
     // for done, unless something else takes its place there.
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute("DELETE FROM restores", [])?;
+    transaction.execute("DELETE FROM restores WHERE worktree = ?1", [worktree])?;
     for row in before {
-        let insert = format!("INSERT INTO restores ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+        let insert = format!("INSERT INTO restores ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
         transaction.execute(&insert, rusqlite::params_from_iter(row))?;
     }
     let now = crate::sys::now_millis().to_string();
@@ -192,15 +218,16 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Restore> {
         CheckpointId::parse(text)
             .map_err(|e| rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, e.into()))
     };
-    let undone_by: Option<String> = row.get(5)?;
+    let maybe = |at: usize| row.get_ref(at)?.as_str_or_null()?.map(|text| id(at, text)).transpose();
     Ok(Restore {
         id: row.get(0)?,
         worktree: WorktreeId::from_recorded(row.get_ref(1)?.as_str()?),
         pre_restore: id(2, row.get_ref(2)?.as_str()?)?,
         target: id(3, row.get_ref(3)?.as_str()?)?,
         created_at: row.get(4)?,
-        undone_by: undone_by.map(|text| id(5, &text)).transpose()?,
-        created: row.get_ref(6)?.as_str_or_null()?.map(created_paths),
+        undone_by: maybe(5)?,
+        redone_to: maybe(6)?,
+        created: row.get_ref(7)?.as_str_or_null()?.map(created_paths),
     })
 }
 

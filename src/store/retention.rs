@@ -76,11 +76,12 @@ impl Store {
     pub fn needed_by_undo(&self) -> Result<HashMap<String, BTreeSet<WorktreeId>>, StoreError> {
         let read = || -> rusqlite::Result<HashMap<String, BTreeSet<WorktreeId>>> {
             let mut needed: HashMap<String, BTreeSet<WorktreeId>> = HashMap::new();
-            let mut statement = self.db.prepare_cached("SELECT worktree, pre_restore, target, undone_by FROM restores")?;
+            let mut statement =
+                self.db.prepare_cached("SELECT worktree, pre_restore, target, undone_by, redone_to FROM restores")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let worktree = WorktreeId::from_recorded(row.get_ref(0)?.as_str()?);
-                for at in 1..4 {
+                for at in 1..5 {
                     if let Some(id) = row.get::<_, Option<String>>(at)? {
                         needed.entry(id).or_default().insert(worktree.clone());
                     }

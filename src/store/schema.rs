@@ -85,10 +85,11 @@ pub(super) const MIGRATIONS: &[&str] = &[
         since INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX runs_of_session ON runs (session);",
+    "ALTER TABLE restores ADD COLUMN redone_to TEXT;",
 ];
 
 /// The version that this program writes.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 #[cfg(test)]
 mod tests {

@@ -129,9 +129,8 @@ fn git_finds_the_program_and_its_manual_page() {
     assert!(version.text().starts_with("git-checkpoint "), "{version}");
     let page = page.success().text();
     assert!(page.contains("save the exact state of the worktree") && page.contains("EXIT STATUS"), "{page}");
-    let page = Output::of(
-        release.with_path(&prefix, "man").arg("git-checkpoint-restore").env("MANPAGER", "cat").env("MANWIDTH", "90"),
-    );
+    let page =
+        Output::of(release.with_path(&prefix, "man").arg("git-checkpoint-restore").env("MANPAGER", "cat").env("MANWIDTH", "90"));
     assert!(page.success().text().contains("--keep-edits"));
 }
 

@@ -145,6 +145,7 @@ mod tests {
             target: newest.id.clone(),
             created_at: 20_000,
             undone_by: None,
+            redone_to: None,
             created: None,
         };
         Status {

@@ -28,9 +28,8 @@ impl Edits {
         // What a restore wrote is in the checkpoint that it brought back, not in the one that it made.
         for row in context.store.restores(worktree)? {
             let is_last = row.pre_restore == newest.id || row.undone_by.as_ref() == Some(&newest.id);
-            for id in
-                [Some(&row.target), Some(&row.pre_restore), row.undone_by.as_ref()].into_iter().flatten().filter(|_| is_last)
-            {
+            let states = [Some(&row.target), Some(&row.pre_restore), row.undone_by.as_ref(), row.redone_to.as_ref()];
+            for id in states.into_iter().flatten().filter(|_| is_last) {
                 if let Some(recorded) = context.store.by_id(id)? {
                     let differs = changed(&objects, &recorded, snapshot)?;
                     edited.retain(|path| differs.contains(path));

@@ -180,7 +180,7 @@ fn unrecord(context: &mut Context, purpose: &Purpose) -> Result<(), Error> {
         // An undo is recorded by the state it left; without it, the restore counts again.
         Some(row) if purpose.verb == Verb::Undo.as_str() => {
             if let Some(row) = rows.iter().find(|found| found.id == row && found.undone_by.as_ref() == Some(&pre_restore)) {
-                context.store.mark_redone(row.id, &row.pre_restore)?;
+                context.store.withdraw_undo(row.id)?;
             }
         }
         // A redo left the state that the undo had made, so that is where an undo of the restore leads as before.

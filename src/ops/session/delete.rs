@@ -87,7 +87,7 @@ fn needed_by_undo(context: &Context, checkpoints: &[Checkpoint]) -> Result<Vec<u
         // The directory of one that the environment placed is known only there.
         let is_there = restore.worktree.mark().is_some() || worktrees.iter().any(|known| known.id == restore.worktree);
         if is_there {
-            needed.extend([restore.pre_restore, restore.target].into_iter().chain(restore.undone_by));
+            needed.extend([restore.pre_restore, restore.target].into_iter().chain(restore.undone_by).chain(restore.redone_to));
         }
     }
     let journals = journals(&context.repo);

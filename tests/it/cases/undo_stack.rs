@@ -187,3 +187,22 @@ fn a_restore_that_is_taken_back_after_it_was_recorded_leaves_what_can_be_redone(
     repo.redo();
     assert_eq!((f(&repo), listed()), ("B".into(), 0));
 }
+
+#[test]
+fn an_undo_of_a_redo_takes_back_what_the_redo_made_though_it_is_ignored_by_then() {
+    let repo = TestRepo::new();
+    repo.save("A");
+    repo.write("a", "x\n");
+    repo.restore("A");
+    repo.write("d/h", "made after the restore\n");
+    repo.undo();
+    assert!(!repo.exists("d/h"));
+    repo.write(".gitignore", "d/\n");
+    let before = RepoState::of(&repo).without_times();
+
+    repo.redo();
+    assert_eq!(repo.read("d/h"), "made after the restore\n");
+    repo.undo();
+
+    before.assert_same(&RepoState::of(&repo).without_times());
+}
