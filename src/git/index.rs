@@ -182,13 +182,30 @@ pub(crate) fn join(directory: &BStr, name: &BStr) -> BString {
     path
 }
 
-/// Makes the tree of the index as git-write-tree(1) does; none if it is unmerged. Intent-to-add entries are left out.
+/// True if some path is both a file and a directory, which git-write-tree(1) refuses and no tree can hold.
+fn is_contradictory(state: &gix::index::State) -> bool {
+    let mut last: &BStr = BStr::new("");
+    state.entries().iter().any(|entry| {
+        let path = entry.path(state);
+        let directory = path.rfind_byte(b'/').map_or(BStr::new(""), |at| path[..at].as_bstr());
+        if std::mem::replace(&mut last, directory) == directory {
+            return false;
+        }
+        let mut ends = directory.find_iter("/").chain((!directory.is_empty()).then_some(directory.len()));
+        ends.any(|end| state.entry_by_path(directory[..end].as_bstr()).is_some())
+    })
+}
+
+/// Makes the tree of the index as git-write-tree(1) does; none if it is unmerged, or has a path both as a file and a directory. Intent-to-add entries are left out.
 pub(crate) fn write_tree(state: &gix::index::State, objects: &mut ObjectWriter<'_>) -> Result<Option<ObjectId>, GitError> {
     if is_unmerged(state) {
         return Ok(None);
     }
     if let Some(tree) = state.tree().filter(|tree| tree.num_entries.is_some()) {
         return Ok(Some(tree.id));
+    }
+    if is_contradictory(state) {
+        return Ok(None);
     }
     let known = known_trees(state);
     let entries = state.entries();

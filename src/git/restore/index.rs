@@ -8,7 +8,7 @@ use gix::objs::tree::EntryKind;
 use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
 
-use super::dirs::Top;
+use super::dirs::{Top, ancestors};
 use super::identity::Identity;
 use super::journal::text;
 use super::marks::{Mark, Marks};
@@ -181,16 +181,35 @@ pub fn edits(
         }
     }
     let empty = ObjectId::empty_blob(objects.hash_kind());
-    for path in announced.iter().filter(|path| !now.intent_to_add.contains(path)) {
+    for path in announced {
+        let (skip_worktree, assume_unchanged) = flags.wanted(path.as_bstr(), marks.get(path.as_bstr()));
+        if now.intent_to_add.contains(path) && flags.now(path.as_bstr()) == (skip_worktree, assume_unchanged) {
+            continue;
+        }
         let mode = match marks.get(path.as_bstr()).map(|mark| u16::try_from(mark.mode)) {
             Some(Ok(mode)) => mode,
             _ => side_of(objects, &target.tree, path.as_bstr())?.map_or(EntryKind::Blob as u16, |side| side.mode.value()),
         };
-        let put =
-            IndexPut { mode, id: empty, intent_to_add: true, skip_worktree: false, assume_unchanged: false, exact_flags: false };
+        let exact_flags = flags.known;
+        let put = IndexPut { mode, id: empty, intent_to_add: true, skip_worktree, assume_unchanged, exact_flags };
         edits.insert(path.clone(), Some(put));
     }
-    Ok(edits.into_iter().filter(|(path, _)| includes(path.as_bstr())).map(|(path, put)| IndexEdit { path, put }).collect())
+    Ok(within(edits, includes))
+}
+
+/// The edits of the paths that `includes` lets through, with those that take away what cannot stand in an index beside them: the
+/// file in whose place a directory is now, and what was in a directory in whose place a file is (`read-cache.c:has_dir_name`,
+/// `has_file_name`).
+fn within(edits: BTreeMap<BString, Option<IndexPut>>, includes: &dyn Fn(&BStr) -> bool) -> Vec<IndexEdit> {
+    let is_put = |(path, put): &(&BString, &Option<IndexPut>)| put.is_some() && includes(path.as_bstr());
+    let puts: BTreeSet<BString> = edits.iter().filter(is_put).map(|(path, _)| path.clone()).collect();
+    let gives_way = |path: &BString| {
+        let below = BString::from([path.as_bytes(), b"/"].concat());
+        ancestors(path.as_bstr()).any(|above| puts.contains(&above.to_owned()))
+            || puts.range(below.clone()..).next().is_some_and(|put| put.starts_with(&below))
+    };
+    let edits = edits.into_iter().filter(|(path, put)| includes(path.as_bstr()) || (put.is_none() && gives_way(path)));
+    edits.map(|(path, put)| IndexEdit { path, put }).collect()
 }
 
 /// What the capture before the restore saw at a path.

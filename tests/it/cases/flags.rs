@@ -158,3 +158,21 @@ fn undo_of_a_restore_that_changed_nothing_but_flags_is_done() {
 
     assert!(flags(&repo).contains("S s"), "{}", flags(&repo));
 }
+
+#[test]
+fn a_redo_brings_back_the_flag_of_a_path_that_is_only_announced() {
+    let repo = TestRepo::new();
+    repo.save("A");
+    repo.write("f", "2\n");
+    repo.restore("A");
+    repo.write("announced", "1\n");
+    repo.run(["add", "-N", "announced"]);
+    repo.run(["update-index", "--assume-unchanged", "announced"]);
+    let before = (flags(&repo), repo.git(["diff", "--name-status"]).text());
+
+    repo.undo();
+    assert!(!repo.exists("announced"));
+    repo.redo();
+
+    assert_eq!((flags(&repo), repo.git(["diff", "--name-status"]).text()), before);
+}

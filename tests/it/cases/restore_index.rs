@@ -189,3 +189,49 @@ fn a_file_that_only_attributes_in_the_index_make_clean_is_clean_after_undo() {
 
     before.assert_same(&RepoState::of(&repo).without_times());
 }
+
+#[test]
+fn a_path_that_takes_the_place_of_a_file_or_a_folder_takes_its_place_in_the_index_too() {
+    let repo = TestRepo::new();
+    for (path, content) in [("was-dir/x", "x\n"), ("was-dir/y", "y\n"), ("was-file", "1\n")] {
+        repo.write(path, content);
+    }
+    repo.commit("shapes");
+    repo.save("A");
+    repo.remove("was-dir");
+    repo.remove("was-file");
+    repo.write("was-dir", "2\n");
+    repo.write("was-file/in", "2\n");
+    repo.run(["add", "-A"]);
+    let before = RepoState::of(&repo).without_times();
+
+    repo.checkpoint(["restore", "--yes", "A", "--", "was-dir/x", "was-file"]).success();
+
+    assert_eq!((repo.read("was-dir/x"), repo.read("was-file")), ("x\n".into(), "1\n".into()));
+    assert_eq!(repo.git(["ls-files", "was-dir", "was-file"]).text(), "was-dir/x\nwas-file");
+    repo.git(["write-tree"]).success();
+    repo.undo();
+    before.assert_same(&RepoState::of(&repo).without_times());
+}
+
+#[test]
+fn an_index_that_holds_a_path_as_a_file_and_a_folder_makes_no_tree_that_cannot_be() {
+    let repo = TestRepo::new();
+    // Git replaces one by the other; without the hash over it, the file can be changed by hand.
+    repo.config("index.skipHash", "true");
+    repo.write("d", "1\n");
+    repo.write("d0x", "1\n");
+    repo.run(["add", "d", "d0x"]);
+    let mut index = repo.bytes(".git/index");
+    let at = index.windows(3).position(|bytes| bytes == b"d0x").unwrap();
+    index[at + 1] = b'/';
+    std::fs::write(repo.path(".git/index"), index).unwrap();
+    repo.try_git(["write-tree"]).fails().says("both");
+
+    repo.save("A");
+
+    repo.assert_sound();
+    let document = repo.checkpoint(["show", "--json", "A"]).success().json();
+    assert_eq!(document["checkpoint"]["index_tree"], serde_json::Value::Null);
+    assert_eq!(repo.blockers(&["restore", "--yes", "A"]), ["unmerged-index"]);
+}
