@@ -178,7 +178,7 @@ pub(super) fn report(ui: &mut Ui, outcome: &RestoreOutcome) -> Result<Exit, Fail
             }
         }
         RestoreStatus::Unchanged => {
-            ui.done(format!("unchanged: the worktree is as in {}", render::title(&outcome.target)))?;
+            ui.done(render::unchanged(outcome))?;
             render::notes(outcome).iter().for_each(|note| ui.say(note));
         }
         RestoreStatus::Restored => {

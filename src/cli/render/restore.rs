@@ -189,6 +189,15 @@ pub fn result(outcome: &RestoreOutcome) -> String {
     format!("{done}: {} written, {} deleted", plural(outcome.written as u64, "file"), outcome.deleted)
 }
 
+/// The result in one line where nothing was to be done.
+pub fn unchanged(outcome: &RestoreOutcome) -> String {
+    let target = title(&outcome.target);
+    match outcome.kept.iter().any(|kept| kept.reason == KeepReason::Edited) {
+        true => format!("unchanged: what differs from {target} was edited since, and is kept"),
+        false => format!("unchanged: the worktree is as in {target}"),
+    }
+}
+
 /// How to go back from here.
 pub fn way_back(verb: Verb) -> &'static str {
     match verb {

@@ -9,9 +9,11 @@ use super::edits::Edits;
 use super::run::{Task, Verb};
 use super::{judge, obstacles};
 use crate::git::diff::tree_changes;
+use crate::git::facts::Head;
 use crate::git::pathspec::Pathspec;
 use crate::git::restore::{
-    Attributes, IndexEdit, IndexMode, IndexNow, KeepReason, Now, Originals, Plan, Scope, Target, add_failures, check, index_edits,
+    Attributes, IndexEdit, IndexMode, IndexNow, KeepReason, Marks, Now, Originals, Plan, Scope, Target, add_failures, check,
+    index_edits,
 };
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::stat::FileStat;
@@ -36,7 +38,7 @@ pub(super) struct Prepared {
 pub(super) fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<Result<Prepared, Vec<Blocker>>, Error> {
     let repo = &context.repo;
     let pathspec = Pathspec::parse(repo, &task.request.directory, &task.request.paths)?;
-    let target = target_of(repo, task);
+    let target = target_of(repo, task)?;
     let (snapshot, mut plan, kept_edits) = match capture_and_plan(context, task, keep, &target, &pathspec)? {
         Ok(planned) => planned,
         Err(blocker) => return Ok(Err(vec![blocker])),
@@ -52,7 +54,7 @@ pub(super) fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<
         blockers.push(judge::unmerged_index());
         return Ok(Err(blockers));
     };
-    let index = if task.request.keep_index { IndexMode::Kept } else { IndexMode::for_target(&target, &snapshot.head) };
+    let index = index_mode(task, &target, &snapshot.head);
     let without_file = [KeepReason::OutsideSparseCheckout, KeepReason::SkipWorktree];
     let outside = plan.kept.iter().filter(|kept| without_file.contains(&kept.reason));
     let outside: BTreeSet<BString> = outside.map(|kept| kept.path.clone()).collect();
@@ -154,10 +156,14 @@ fn refuse_unmatched(context: &Context, task: &Task<'_>, snapshot: &Snapshot) -> 
     Ok(())
 }
 
-fn target_of(repo: &Repo, task: &Task<'_>) -> Target {
+fn index_mode(task: &Task<'_>, target: &Target, head: &Head) -> IndexMode {
+    if task.request.keep_index { IndexMode::Kept } else { IndexMode::for_target(target, head) }
+}
+
+fn target_of(repo: &Repo, task: &Task<'_>) -> Result<Target, Error> {
     let checkpoint = &task.target;
     let kept = Originals::of(repo, checkpoint.id.as_str());
-    Target {
+    let mut target = Target {
         // The state that an undo or a redo leads to is one that a restore left.
         flags_known: task.verb != Verb::Restore,
         tree: checkpoint.tree,
@@ -167,7 +173,12 @@ fn target_of(repo: &Repo, task: &Task<'_>) -> Target {
         skipped: checkpoint.skipped.clone(),
         marks: kept.marks,
         rules: kept.rules,
+    };
+    if index_mode(task, &target, &Head::read(repo)?) != IndexMode::Captured {
+        // An index that does not come back does not ask either for files that need not be there.
+        target.marks = Marks::default();
     }
+    Ok(target)
 }
 
 /// A whole tree is written with its own attributes; some of its paths with those that are there.

@@ -176,3 +176,24 @@ fn a_redo_brings_back_the_flag_of_a_path_that_is_only_announced() {
 
     assert_eq!((flags(&repo), repo.git(["diff", "--name-status"]).text()), before);
 }
+
+#[test]
+fn a_file_that_was_not_there_comes_with_the_tree_if_the_index_does_not_come_back() {
+    let repo = TestRepo::new();
+    repo.write("k", "1\n");
+    repo.commit("k");
+    repo.save("A");
+    repo.write("f", "2\n");
+    repo.run(["update-index", "--skip-worktree", "k"]);
+    repo.remove("k");
+    repo.restore("A");
+    let pre_restore = repo.field("pre-restore", "number");
+    repo.run(["update-index", "--no-skip-worktree", "k"]);
+    repo.run(["checkout", "-q", "k"]);
+    repo.run(["commit", "-q", "--allow-empty", "-m", "moved"]);
+
+    let document = restored(&repo, &[&pre_restore]);
+
+    assert_eq!((repo.read("k"), &document["code"]["deleted"]), ("1\n".into(), &0.into()));
+    assert_eq!(repo.git(["status", "--short"]).text(), " M f");
+}
