@@ -12,12 +12,14 @@ mod diff;
 mod doctor;
 mod drop;
 mod export;
+mod fetch;
 mod import;
 mod list;
 mod name;
 mod panic;
 mod parse;
 mod prune;
+mod push;
 mod redo;
 mod render;
 mod restore;
@@ -123,6 +125,10 @@ enum Command {
     Export(export::Args),
     /// Read checkpoints from such a file
     Import(import::Args),
+    /// Send checkpoints to a remote
+    Push(push::Args),
+    /// Take the checkpoints of a remote
+    Fetch(fetch::Args),
     /// Look for what is wrong with checkpoints, and mend it
     Doctor(doctor::Args),
     /// Print the completion script for a shell
@@ -171,6 +177,8 @@ impl Cli {
             Command::Session(args) => session::run(args, ui),
             Command::Export(args) => export::run(args, ui),
             Command::Import(args) => import::run(args, ui),
+            Command::Push(args) => push::run(args, ui),
+            Command::Fetch(args) => fetch::run(args, ui),
             Command::Doctor(args) => doctor::run(args, ui),
             Command::Completions(args) => completions::run(args, ui),
         };

@@ -30,6 +30,7 @@ pub mod reach;
 pub mod ref_deletion;
 mod ref_marks;
 pub mod refs;
+pub mod remote;
 pub mod restore;
 mod rule_files;
 pub mod snapshot;

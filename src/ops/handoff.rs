@@ -21,8 +21,8 @@ pub struct ExportRequest {
     pub since: Option<String>,
 }
 
-/// What an import found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What an import or a fetch found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Imported {
     /// Checkpoints that were not here before, in order of time.
     pub new: Vec<Checkpoint>,
@@ -30,6 +30,8 @@ pub struct Imported {
     pub known: Vec<Checkpoint>,
     /// Names that another checkpoint has here, which were therefore not given.
     pub taken: Vec<String>,
+    /// Why refs among those of checkpoints were left out.
+    pub refused: Vec<String>,
 }
 
 /// What a bundle holds.
@@ -40,23 +42,12 @@ struct Contents {
 
 /// Writes checkpoints with their names to `target` as a git bundle.
 pub fn export(context: &Context, request: &ExportRequest, target: &Path) -> Result<Vec<Checkpoint>, Error> {
-    let mut chosen = Vec::new();
-    for selector in &request.selectors {
-        chosen.push(select(&context.repo, &context.store, selector)?);
-    }
-    if chosen.is_empty() {
-        let worktree = request.session.is_none().then(|| context.repo.worktree_id().clone());
-        chosen = context.store.list(&Filter { worktree, session: request.session.clone(), ..Filter::default() })?;
-    }
-    if chosen.is_empty() {
-        return Err(Error::Usage("there is no checkpoint to export".into()));
-    }
+    let chosen = choose(context, &request.selectors, request.session.as_ref())?;
     let without: Vec<ObjectId> = match &request.since {
         None => Vec::new(),
         Some(since) => vec![select(&context.repo, &context.store, since)?.commit],
     };
-    let names = chosen.iter().flat_map(|checkpoint| checkpoint.names.iter().map(|name| refs::name_ref(name)));
-    let wanted: Vec<String> = chosen.iter().map(Checkpoint::ref_name).chain(names).collect();
+    let wanted = refs_of(&chosen);
     let temp = target.with_file_name(format!(
         ".{}.{}.tmp",
         target.file_name().unwrap_or_default().to_string_lossy(),
@@ -80,7 +71,7 @@ pub fn import(context: &mut Context, source: &Path, only_check: bool) -> Result<
     let file = File::open(source).map_err(|error| GitError::io("open", source, error))?;
     let incoming = bundle::read(&context.repo, file)?;
     let Contents { checkpoints, names } = check(context, &incoming)?;
-    let mut imported = Imported { new: Vec::new(), known: Vec::new(), taken: Vec::new() };
+    let mut imported = Imported::default();
     for checkpoint in checkpoints {
         match context.store.by_id(&checkpoint.id)? {
             Some(known) if known.commit == checkpoint.commit => imported.known.push(known),
@@ -96,6 +87,34 @@ pub fn import(context: &mut Context, source: &Path, only_check: bool) -> Result<
     context.store.require_writable()?;
     let _lock = lock(context)?;
     incoming.keep(&context.repo)?;
+    add(context, &mut imported, &names)?;
+    Ok(imported)
+}
+
+/// The checkpoints that are named; if none is, all of the session, or all of this worktree.
+pub(super) fn choose(context: &Context, selectors: &[String], session: Option<&SessionKey>) -> Result<Vec<Checkpoint>, Error> {
+    let mut chosen = Vec::new();
+    for selector in selectors {
+        chosen.push(select(&context.repo, &context.store, selector)?);
+    }
+    if chosen.is_empty() {
+        let worktree = session.is_none().then(|| context.repo.worktree_id().clone());
+        chosen = context.store.list(&Filter { worktree, session: session.cloned(), ..Filter::default() })?;
+    }
+    if chosen.is_empty() {
+        return Err(Error::Usage("there is no checkpoint to send".into()));
+    }
+    Ok(chosen)
+}
+
+/// The refs of checkpoints and of their names.
+pub(super) fn refs_of(checkpoints: &[Checkpoint]) -> Vec<String> {
+    let names = checkpoints.iter().flat_map(|checkpoint| checkpoint.names.iter().map(|name| refs::name_ref(name)));
+    checkpoints.iter().map(Checkpoint::ref_name).chain(names).collect()
+}
+
+/// Gives the new checkpoints refs and rows, and all of them their names. Their objects are here; the caller has the lock.
+pub(super) fn add(context: &mut Context, imported: &mut Imported, names: &[(String, ObjectId)]) -> Result<(), Error> {
     for checkpoint in &mut imported.new {
         let name = checkpoint.ref_name();
         match refs::create(&context.repo, &name, checkpoint.commit) {
@@ -104,8 +123,7 @@ pub fn import(context: &mut Context, source: &Path, only_check: bool) -> Result<
         }
         checkpoint.number = context.store.insert(checkpoint)?;
     }
-    give_names(context, &mut imported, &names)?;
-    Ok(imported)
+    give_names(context, imported, names)
 }
 
 /// Reads the checkpoints and names of a bundle, and refuses one that holds anything else.
@@ -122,17 +140,34 @@ fn check(context: &mut Context, incoming: &bundle::Incoming) -> Result<Contents,
         if !reference.starts_with(refs::CHECKPOINTS) {
             return Err(bad(format!("`{reference}` in it is no checkpoint")));
         }
-        let (checkpoint, origin) = commit::read(&objects, *id)?.map_err(|error| bad(format!("`{reference}`: {error}")))?;
-        if checkpoint.ref_name() != *reference {
-            return Err(bad(format!("`{reference}` holds the checkpoint {}", checkpoint.ref_name())));
-        }
-        checkpoints.push(Checkpoint { origin: (Some(&origin) != own.as_ref()).then_some(origin), ..checkpoint });
+        checkpoints.push(held_by(&objects, reference, *id, own.as_ref())?.map_err(bad)?);
     }
     if checkpoints.is_empty() {
         return Err(bad("there is no checkpoint in it".into()));
     }
-    checkpoints.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+    in_order_of_time(&mut checkpoints);
     Ok(Contents { checkpoints, names })
+}
+
+/// The checkpoint that `reference` holds; the inner error says why it is none. `own` is the origin of this repository.
+pub(super) fn held_by(
+    objects: &gix::Repository,
+    reference: &str,
+    id: ObjectId,
+    own: Option<&String>,
+) -> Result<Result<Checkpoint, String>, Error> {
+    let (checkpoint, origin) = match commit::read(objects, id)? {
+        Ok(read) => read,
+        Err(error) => return Ok(Err(format!("`{reference}`: {error}"))),
+    };
+    if checkpoint.ref_name() != *reference {
+        return Ok(Err(format!("`{reference}` holds the checkpoint {}", checkpoint.ref_name())));
+    }
+    Ok(Ok(Checkpoint { origin: (Some(&origin) != own).then_some(origin), ..checkpoint }))
+}
+
+pub(super) fn in_order_of_time(checkpoints: &mut [Checkpoint]) {
+    checkpoints.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
 }
 
 /// Gives the imported checkpoints their names, where those are free.

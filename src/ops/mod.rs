@@ -9,6 +9,7 @@ mod error;
 pub mod handoff;
 mod list;
 mod name;
+pub mod remote;
 pub mod restore;
 pub mod retention;
 pub mod run;

@@ -55,6 +55,11 @@ impl Process {
 /// No lineage of processes is longer than this.
 const MOST_ANCESTORS: usize = 1000;
 
+/// True if there is a process with this number.
+pub fn is_running(pid: i32) -> bool {
+    rustix::process::Pid::from_raw(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+}
+
 /// Field 22 of `/proc/<pid>/stat` (proc_pid_stat(5)).
 fn start_of(pid: u32) -> Option<u64> {
     let fields = fields_of(pid)?;

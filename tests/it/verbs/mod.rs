@@ -10,6 +10,7 @@ mod name;
 mod pager;
 mod progress;
 mod prune;
+mod remote;
 mod run;
 mod run_signals;
 mod selectors;
