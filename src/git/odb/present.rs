@@ -53,7 +53,7 @@ impl Present {
     pub(super) fn has(&self, repo: &gix::Repository, id: &ObjectId) -> bool {
         match self.packs.contains(repo, id) {
             Some(true) => true,
-            Some(false) if !self.borrows => self.may_be_loose(id) && loose::path(&self.objects, id).exists(),
+            Some(false) if !self.borrows => self.may_be_loose(id) && is_whole(loose::path(&self.objects, id).metadata()),
             _ => repo.objects.exists(id),
         }
     }
@@ -73,7 +73,7 @@ impl Present {
         }
         let file = may_be_loose.then(|| File::open(loose::path(&self.objects, id)));
         match file {
-            Some(Ok(file)) => file.set_modified(std::time::SystemTime::now()).is_ok(),
+            Some(Ok(file)) => is_whole(file.metadata()) && file.set_modified(std::time::SystemTime::now()).is_ok(),
             Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => false,
             _ => is_elsewhere && !self.cruft.get_or_init(|| CruftPacks::find(&self.objects, self.hash)).contains(id),
         }
@@ -88,6 +88,11 @@ impl Present {
         let folder = id.first_byte();
         loose.folders.entry(folder).or_insert_with(|| list(&self.objects, folder)).contains(id)
     }
+}
+
+/// False for an empty file, as a crash of the machine leaves it in place of an object.
+fn is_whole(file: std::io::Result<std::fs::Metadata>) -> bool {
+    file.is_ok_and(|file| file.len() > 0)
 }
 
 /// The loose objects whose ids begin with `first`.

@@ -70,6 +70,11 @@ impl ObjectSink {
         self.state().overlay.clone()
     }
 
+    /// True if the object was made by this capture, which has looked whether it is there or is going to write it.
+    pub(crate) fn has_made(&self, id: &ObjectId) -> bool {
+        self.state().known.contains(id)
+    }
+
     /// Writes what has gathered; it is on disk when this returns.
     pub(crate) fn flush(&self) -> Result<(), GitError> {
         if self.keep == Keep::Memory {

@@ -179,6 +179,13 @@ impl Plan {
         self
     }
 
+    /// Files that would be overwritten or deleted whose captured content cannot be read from the repository.
+    /// `is_made` is true for objects that the capture before the restore has just made.
+    pub fn not_held(&self, objects: &Objects, is_made: &dyn Fn(&ObjectId) -> bool) -> Vec<BString> {
+        let is_lost = |op: &&Op| op.old_blob.is_some_and(|blob| !is_made(&blob) && objects.size(&blob).is_err());
+        self.ops.iter().filter(is_lost).map(|op| op.path.clone()).collect()
+    }
+
     /// The steps, sorted by path.
     pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         self.ops.iter().map(|op| Step { kind: op.kind(), path: op.path.as_bstr() })

@@ -91,6 +91,11 @@ pub fn take(repo: &Repo, keep: Keep, forced: &[BString]) -> Result<Snapshot, Git
     take_by(repo, keep, forced, Sight::Disk)
 }
 
+/// The same, but every file is read, and no object taken to be there because it was there before.
+pub fn take_anew(repo: &Repo, keep: Keep, forced: &[BString]) -> Result<Snapshot, GitError> {
+    take_by(repo, keep, forced, Sight::Content)
+}
+
 /// The same, but where git's fsmonitor daemon runs, files that it says did not change are not looked at. Good enough to record
 /// a state, but not to overwrite it: the daemon may miss what the disk shows.
 pub fn take_watched(repo: &Repo, keep: Keep) -> Result<Snapshot, GitError> {
@@ -100,6 +105,8 @@ pub fn take_watched(repo: &Repo, keep: Keep) -> Result<Snapshot, GitError> {
 /// What tells of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sight {
+    /// The content of every file.
+    Content,
     /// Only the disk.
     Disk,
     /// Also git's fsmonitor daemon.
@@ -111,7 +118,8 @@ fn take_by(repo: &Repo, keep: Keep, forced: &[BString], sight: Sight) -> Result<
     let top = open_top(repo.top())?;
     let signature = IndexSignature::read(repo)?;
     let rules = rules::fingerprint(repo)?;
-    let trusted = read_cache(repo).and_then(|cache| trust(repo, cache, &rules, &now));
+    let known = if sight == Sight::Content { None } else { read_cache(repo) };
+    let trusted = known.and_then(|cache| trust(repo, cache, &rules, &now));
     let since = trusted.as_ref().map(|(_, header)| header.monitor.as_str()).unwrap_or_default();
     let answer = ask_monitor(repo, keep, sight, since);
     let forced = forced.iter().cloned().collect();
@@ -226,7 +234,8 @@ impl Taker<'_> {
     /// What is known by the cache and the index.
     fn seed(&self, cache: Option<StatCache>, state: &gix::index::State) -> StatCache {
         let modes = self.repo.gix().config_snapshot().boolean("core.fileMode").unwrap_or(true);
-        let trust = seed::Trust { stats: self.repo.config().stat_cache, modes };
+        let stats = self.repo.config().stat_cache && self.sight != Sight::Content;
+        let trust = seed::Trust { stats, modes };
         let proof = seed::IndexProof::new(state, trust, cache.is_some());
         let header = self.header(None, Vec::new());
         seed::seed(cache, state, &header, &proof)
@@ -299,6 +308,11 @@ impl Snapshot {
         }
         let stat = if file.flags() & INDEX_STAT == 0 { file.stat() } else { FileStat::default() };
         Some(Entry { mode: file.kind().mode()?, id: file.id().to_owned(), stat })
+    }
+
+    /// True if the object was made from what was read for this snapshot, and is not only known from an earlier one.
+    pub fn has_made(&self, id: &ObjectId) -> bool {
+        self.sink.has_made(id)
     }
 
     /// A reader of the repository's objects and those of this snapshot.

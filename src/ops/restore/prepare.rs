@@ -39,7 +39,14 @@ pub(super) fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<
     let repo = &context.repo;
     let pathspec = Pathspec::parse(repo, &task.request.directory, &task.request.paths)?;
     let target = target_of(repo, task)?;
-    let (snapshot, mut plan, kept_edits) = match capture_and_plan(context, task, keep, &target, &pathspec)? {
+    let mut planned = capture_and_plan(context, task, (keep, Reading::Changed), &target, &pathspec)?;
+    // A repository may have lost what a capture found in it before.
+    if let Ok((snapshot, plan, _)) = &planned
+        && !plan.not_held(&snapshot.objects(repo), &|id| snapshot.has_made(id)).is_empty()
+    {
+        planned = capture_and_plan(context, task, (keep, Reading::All), &target, &pathspec)?;
+    }
+    let (snapshot, mut plan, kept_edits) = match planned {
         Ok(planned) => planned,
         Err(blocker) => return Ok(Err(vec![blocker])),
     };
@@ -74,11 +81,20 @@ pub(super) fn prepare(context: &Context, task: &Task<'_>, keep: Keep) -> Result<
     Ok(Ok(Prepared { snapshot, plan, edits, index, kept_edits }))
 }
 
+/// Which files a capture reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// Those that changed since the last one.
+    Changed,
+    /// All.
+    All,
+}
+
 /// Captures until everything that is in the way is in the capture.
 fn capture_and_plan(
     context: &Context,
     task: &Task<'_>,
-    keep: Keep,
+    (keep, reading): (Keep, Reading),
     target: &Target,
     pathspec: &Pathspec,
 ) -> Result<Result<(Snapshot, Plan, Edits), Blocker>, Error> {
@@ -90,7 +106,11 @@ fn capture_and_plan(
     loop {
         captures += 1;
         progress::begin(Phase::Capture, 0);
-        let snapshot = match snapshot::take(repo, keep, &forced) {
+        let taken = match reading {
+            Reading::Changed => snapshot::take(repo, keep, &forced),
+            Reading::All => snapshot::take_anew(repo, keep, &forced),
+        };
+        let snapshot = match taken {
             Ok(snapshot) => snapshot,
             Err(error) => return Ok(Err(obstacles::pre_restore_failed(&error))),
         };

@@ -285,3 +285,50 @@ fn a_checkpoint_that_came_from_elsewhere_writes_nothing_into_a_git_directory() {
         before.assert_same(&RepoState::of(&repo));
     }
 }
+
+#[test]
+fn what_a_restore_replaces_can_come_back_though_the_repository_had_lost_its_objects() {
+    for empties in [true, false] {
+        let repo = TestRepo::new();
+        repo.save("A");
+        repo.write("f", "precious\n");
+        repo.write("k", "precious too\n");
+        repo.run(["add", "f", "k"]);
+        repo.save("B");
+        for path in ["f", "k"] {
+            let blob = repo.git(["hash-object", path]).text();
+            repo.lose_object(&blob);
+            if empties {
+                // As a crash of the machine leaves it.
+                let file = repo.common_dir().join("objects").join(&blob[..2]).join(&blob[2..]);
+                std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+                std::fs::write(file, "").unwrap();
+            }
+        }
+
+        repo.restore("A");
+        assert_eq!((repo.read("f").as_str(), repo.exists("k")), ("1\n", false));
+        repo.undo();
+
+        assert_eq!((repo.read("f"), repo.read("k")), ("precious\n".into(), "precious too\n".into()));
+        repo.assert_sound();
+    }
+}
+
+#[test]
+fn an_empty_file_in_place_of_an_object_is_no_object() {
+    let repo = TestRepo::new();
+    repo.save("A");
+    repo.write("f", "precious\n");
+    repo.run(["add", "f"]);
+    let blob = repo.rev(":f").unwrap();
+    let file = repo.common_dir().join("objects").join(&blob[..2]).join(&blob[2..]);
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, "").unwrap();
+    repo.append("f", "more\n");
+    repo.write("copy", "precious\n");
+
+    repo.save("B");
+
+    assert_eq!(repo.git(["cat-file", "-p", &format!("{}:copy", repo.tree("B"))]).text(), "precious");
+}
