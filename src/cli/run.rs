@@ -47,7 +47,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> ExitCode {
         }
     };
     before.command_is(child.id());
-    let is_recorded = before.context.is_some();
+    let top = before.context.as_ref().map(|context| context.repo.top().to_owned());
     let begun = before.begun.take();
     // The command may do anything to the repository: nothing of it is kept open meanwhile.
     drop(before);
@@ -58,8 +58,14 @@ pub fn run(args: &Args, ui: &mut Ui) -> ExitCode {
             super::exit::Exit::Fatal.code()
         }
     };
-    if is_recorded && let Err(failure) = record(begun.as_ref(), &request, code, ui) {
-        best_effort::tell(ui, "run", "no checkpoint was saved", &failure);
+    if let Some(top) = top {
+        // The command may have removed the directory that it was started in; the worktree is where it was.
+        if std::env::current_dir().is_err() {
+            let _ = std::env::set_current_dir(top);
+        }
+        if let Err(failure) = record(begun.as_ref(), &request, code, ui) {
+            best_effort::tell(ui, "run", "no checkpoint was saved", &failure);
+        }
     }
     ui.end_progress();
     code.into()

@@ -1,7 +1,10 @@
 //! Turning a snapshot into a commit on a hidden ref.
 
+use std::process::{Command, Stdio};
+
 use gix::ObjectId;
 use gix::actor::Signature;
+use gix::bstr::ByteSlice;
 use gix::date::Time;
 use gix::objs::{Commit, Kind, WriteTo};
 
@@ -70,4 +73,15 @@ pub fn read(gix: &gix::Repository, id: ObjectId) -> Result<Result<(Checkpoint, S
     let failed = |source| GitError::other(format!("read commit {id}"), source);
     let decoded = commit.decode().map_err(failed)?;
     Ok(trailers::parse(decoded.message, id, decoded.tree()))
+}
+
+/// All commits of the repository, reachable or not.
+pub fn all(repo: &Repo) -> Result<Vec<ObjectId>, GitError> {
+    let mut git = Command::new("git");
+    git.arg("--git-dir").arg(repo.common_dir()).args(["cat-file", "--batch-all-objects", "--unordered"]);
+    git.arg("--batch-check=%(objecttype) %(objectname)").stdin(Stdio::null());
+    let output = git.output().map_err(|source| GitError::other("run git", source))?;
+    // What git cannot read is left out; it says so on a line of its own.
+    let ids = output.stdout.lines().filter_map(|line| ObjectId::from_hex(line.strip_prefix(b"commit ")?).ok());
+    Ok(ids.collect())
 }

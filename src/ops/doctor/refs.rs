@@ -24,11 +24,19 @@ pub(super) fn examine(context: &mut Context, fix: bool, report: &mut Report) -> 
     // What a deletion left that died half-way is taken away by the next one, and not brought back here.
     let dropped: HashSet<String> = context.store.unfinished_removals()?.into_iter().map(|(name, _)| name).collect();
     for (name, id) in refs::list(&context.repo, refs::CHECKPOINTS)? {
-        if broken.contains(&name) || dropped.contains(&name) {
+        // One that was written again just now is looked at like any other.
+        if (broken.contains(&name) && !fix) || dropped.contains(&name) {
             continue;
         }
         if let Some(row) = by_ref.get(&name) {
             held.insert(row.id.clone());
+            if row.commit != id && is_here(context, row) && !is_checkpoint(context, &name, id) {
+                let message = format!("`{name}` leads to something else than checkpoint {}", row.number);
+                let way = ("points it to the checkpoint again", "pointed to the checkpoint again");
+                report
+                    .mendable(fix, (ProblemCode::RefBroken, message), way, || Ok(refs::set(&context.repo, &name, row.commit)?))?;
+                continue;
+            }
         }
         examine_ref(context, (&name, id), by_ref.get(&name).copied(), fix, report)?;
     }
@@ -48,6 +56,16 @@ pub(super) fn examine(context: &mut Context, fix: bool, report: &mut Report) -> 
         }
     }
     Ok(())
+}
+
+/// True if the commit of the row is still in the repository.
+fn is_here(context: &Context, row: &Checkpoint) -> bool {
+    matches!(commit::read(&context.repo.gix(), row.commit), Ok(Ok((found, _))) if found.id == row.id)
+}
+
+/// True if `id` is a commit of the checkpoint that belongs at `name`.
+fn is_checkpoint(context: &Context, name: &str, id: ObjectId) -> bool {
+    matches!(commit::read(&context.repo.gix(), id), Ok(Ok((found, _))) if found.ref_name() == name)
 }
 
 /// Loose refs of ours that are empty or hold no object id: a crash of the machine leaves such.
@@ -70,10 +88,13 @@ fn mend_broken(context: &Context, name: &str, row: Option<&Checkpoint>, fix: boo
         Some(row) => Some(row.commit),
         None => name_target(context, name)?,
     };
-    let target = target.filter(|id| context.repo.gix().has_object(id));
+    let mut target = target.filter(|id| context.repo.gix().has_object(id));
+    if target.is_none() && name.starts_with(refs::CHECKPOINTS) {
+        target = commit::all(&context.repo)?.into_iter().find(|id| is_checkpoint(context, name, *id));
+    }
     match target {
         Some(commit) => {
-            let way = ("writes it again, as the database has it", "written again, as the database has it");
+            let way = ("writes it again: its commit is there", "written again: its commit is there");
             report.mendable(fix, (ProblemCode::RefBroken, message), way, || Ok(refs::set(&context.repo, name, commit)?))
         }
         None => {
@@ -173,8 +194,7 @@ fn mend_lost(context: &mut Context, row: &Checkpoint, fix: bool, report: &mut Re
         return Ok(());
     }
     let message = format!("checkpoint {} has lost its ref `{name}`", row.number);
-    let is_there = matches!(commit::read(&context.repo.gix(), row.commit), Ok(Ok((found, _))) if found.id == row.id);
-    if is_there {
+    if is_here(context, row) {
         let way = ("makes it again", "made again");
         let repo = &context.repo;
         return report.mendable(fix, (ProblemCode::RefMissing, message), way, || Ok(refs::create(repo, &name, row.commit)?));

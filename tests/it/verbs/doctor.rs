@@ -188,3 +188,29 @@ fn some_checkpoints_can_be_verified_alone() {
     repo.checkpoint(["doctor", "--verify", "nowhere"]).exits(4);
     repo.checkpoint(["doctor", "n1"]).exits(129);
 }
+
+#[test]
+fn an_empty_ref_is_written_again_though_the_database_has_forgotten_it_as_long_as_its_commit_is_there() {
+    let repo = saved();
+    let (reference, commit) = (repo.field("n5", "ref"), repo.field("n5", "commit"));
+    repo.lose_row(5);
+    repo.git(["update-ref", "-d", "refs/checkpoint-names/n5"]);
+    std::fs::write(repo.common_dir().join(&reference), "").unwrap();
+
+    examine(&repo, &["--fix"], 0);
+
+    assert_eq!(repo.rev(&reference), Some(commit));
+    assert_eq!(repo.checkpoint(["list", "--format", "%(number)"]).success().text().lines().count(), 5);
+}
+
+#[test]
+fn a_ref_that_was_pointed_elsewhere_is_pointed_back() {
+    let repo = saved();
+    let (reference, commit) = (repo.field("n3", "ref"), repo.field("n3", "commit"));
+    repo.git(["update-ref", &reference, &repo.field("n4", "commit")]);
+
+    assert_eq!(codes(&examine(&repo, &[], 1)), ["ref-broken"]);
+    examine(&repo, &["--fix"], 0);
+
+    assert_eq!(repo.rev(&reference), Some(commit));
+}

@@ -293,3 +293,16 @@ fn another_process_with_the_number_of_a_dead_run_is_not_at_work() {
     let states = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["session"]["state"].clone());
     assert_eq!(states.collect::<Vec<_>>(), ["running", "ended"]);
 }
+
+#[test]
+fn a_command_that_removes_the_directory_it_was_started_in_is_recorded() {
+    let repo = TestRepo::new();
+    repo.write("build/out", "1\n");
+    repo.save("A");
+    let mut program = repo.program();
+    program.args(["run", "--step", "clean", "--", "sh", "-c", "rm -r ../build; echo done >../result"]);
+
+    Output::of(program.current_dir(repo.path("build"))).success();
+
+    assert_eq!(repo.field("step:clean", "files"), "2");
+}
