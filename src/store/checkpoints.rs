@@ -148,6 +148,12 @@ impl Store {
         self.find(&format!("worktree = ?1 AND origin IS NULL AND kind = ?2 {NEWEST}"), params![worktree.as_str(), kind.as_str()])
     }
 
+    /// The newest checkpoint made in `worktree` on somebody's word, and not by a restore to have a way back.
+    pub fn newest_asked_for(&self, worktree: &WorktreeId) -> Result<Option<Checkpoint>, StoreError> {
+        let tail = format!("worktree = ?1 AND origin IS NULL AND kind <> ?2 {NEWEST}");
+        self.find(&tail, params![worktree.as_str(), Kind::PreRestore.as_str()])
+    }
+
     /// The newest checkpoint of this step: of `worktree` if it has one, else of any.
     pub fn newest_of_step(&self, worktree: &WorktreeId, step: &str) -> Result<Option<Checkpoint>, StoreError> {
         self.find(&format!("step = ?2 {OWN_FIRST}"), params![worktree.as_str(), step])

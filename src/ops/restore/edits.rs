@@ -8,7 +8,7 @@ use crate::git::Objects;
 use crate::git::diff::{Change, tree_changes};
 use crate::git::restore::{KeepReason, Kept};
 use crate::git::snapshot::Snapshot;
-use crate::model::{BString, Checkpoint, ObjectId};
+use crate::model::{BString, Checkpoint, Kind, ObjectId};
 use crate::ops::{Context, Error};
 
 /// The paths that were edited since the last checkpoint of the worktree.
@@ -16,24 +16,22 @@ use crate::ops::{Context, Error};
 pub(super) struct Edits(BTreeSet<BString>);
 
 impl Edits {
-    /// Finds them. Without a checkpoint of this worktree there is nothing to tell edits by.
+    /// Finds them. What only a restore recorded, to have a way back, nobody has asked to be kept, so it stays an edit. Without a
+    /// checkpoint of this worktree there is nothing to tell edits by.
     pub(super) fn since_the_last_checkpoint(context: &Context, snapshot: &Snapshot) -> Result<Edits, Error> {
         let worktree = context.repo.worktree_id();
-        let Some(newest) = context.store.newest(worktree)? else {
+        let Some(newest) = context.store.newest_asked_for(worktree)? else {
             let message = "`--keep-edits` tells edits by the last checkpoint of this worktree, and there is none";
             return Err(Error::Usage(message.to_owned()));
         };
         let objects = snapshot.objects(&context.repo);
         let mut edited = changed(&objects, &newest, snapshot)?;
-        // What a restore wrote is in the checkpoint that it brought back, not in the one that it made.
-        for row in context.store.restores(worktree)? {
-            let is_last = row.pre_restore == newest.id || row.undone_by.as_ref() == Some(&newest.id);
-            let states = [Some(&row.target), Some(&row.pre_restore), row.undone_by.as_ref(), row.redone_to.as_ref()];
-            for id in states.into_iter().flatten().filter(|_| is_last) {
-                if let Some(recorded) = context.store.by_id(id)? {
-                    let differs = changed(&objects, &recorded, snapshot)?;
-                    edited.retain(|path| differs.contains(path));
-                }
+        // What restores have written since is in the checkpoints that they brought back.
+        for row in context.store.restores(worktree)?.iter().filter(|row| row.created_at >= newest.created_at) {
+            let target = context.store.by_id(&row.target)?.filter(|target| target.kind != Kind::PreRestore);
+            if let Some(target) = target {
+                let differs = changed(&objects, &target, snapshot)?;
+                edited.retain(|path| differs.contains(path));
             }
         }
         Ok(Edits(edited))

@@ -61,8 +61,22 @@ fn what_a_restore_wrote_is_no_edit() {
     let document = restore(&repo, "B");
 
     assert_eq!((repo.read("a"), repo.read("new")), ("a2\n".into(), "n2\n".into()));
-    assert_eq!(repo.read("dir/x"), "x2\n");
-    assert_eq!(kept(&document), [] as [(&str, &str); 0], "the pre-restore checkpoint recorded the edits");
+    assert_eq!((repo.read("dir/x"), repo.read("b")), ("x2\n".into(), "b3, by hand\n".into()));
+    assert_eq!(kept(&document), [("b", "edited"), ("gone", "edited"), ("mine", "edited")]);
+}
+
+#[test]
+fn what_was_kept_is_kept_the_next_time_too_and_after_an_undo() {
+    let repo = edited();
+    restore(&repo, "A");
+    repo.write("a", "a3, by hand\n");
+
+    restore(&repo, "A");
+    assert_eq!((repo.read("a"), repo.read("b")), ("a3, by hand\n".into(), "b3, by hand\n".into()));
+    repo.undo();
+    restore(&repo, "A");
+
+    assert_eq!((repo.read("b"), repo.exists("gone"), repo.exists("mine")), ("b3, by hand\n".into(), false, true));
 }
 
 #[test]
