@@ -11,7 +11,9 @@ use super::{Repo, odb, ref_marks};
 /// Removes what others left who had the lock of the worktree, which the caller has now; `died` is the last of them, if it did.
 pub(super) fn clear(repo: &Repo, died: Option<Holder>) {
     if let Some(died) = died {
-        odb::remove_temporary(&repo.common_dir().join("objects"), |pid, made_ns| pid == died.pid && made_ns >= died.since_ns);
+        let objects = repo.common_dir().join("objects");
+        odb::remove_temporary(&objects, |pid, made_ns| pid == died.pid && made_ns >= died.since_ns);
+        odb::release_of_dead(&objects, died.pid, died.since_ns);
     }
     ref_marks::clear_dead(repo);
     for entry in fs::read_dir(repo.private_dir()).into_iter().flatten().flatten() {

@@ -2,6 +2,7 @@
 //! objects.
 
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use flate2::Crc;
@@ -30,8 +31,9 @@ struct Placed {
     offset: u64,
 }
 
-/// The mark on a pack that `git repack` and `git gc` must not drop yet (git-repack(1), `.keep`): nothing refers to it so far.
-const MARK: &[u8] = b"git-checkpoint\n";
+/// How the mark begins that is on a pack which `git repack` and `git gc` must not drop yet (git-repack(1), `.keep`), because nothing
+/// refers to it so far. The number of the process follows.
+const MARK: &[u8] = b"git-checkpoint";
 
 /// Writes `entries` as one pack with its index into `<objects>/pack`; both are on disk when it returns. Returns the name of the
 /// two files. The pack is marked to be kept; [`release`] takes the mark away once a ref holds its objects.
@@ -61,7 +63,8 @@ fn write_once(directory: &Path, hash: gix::hash::Kind, sharing: Sharing, entries
     // A reader takes a pack to be there when its index is, so the index comes last (`builtin/pack-objects.c`).
     let name = format!("pack-{trailer}");
     let mark = directory.join(&name).with_extension("keep");
-    sharing.write(&mark, MARK).map_err(|source| GitError::io("write", &mark, source))?;
+    let content = [MARK, format!(" {}\n", std::process::id()).as_bytes()].concat();
+    sharing.write(&mark, &content).map_err(|source| GitError::io("write", &mark, source))?;
     temp.keep_as(&directory.join(&name).with_extension("pack"))?;
     index.keep_as(&directory.join(&name).with_extension("idx"))?;
     sync_directory(directory)?;
@@ -71,23 +74,45 @@ fn write_once(directory: &Path, hash: gix::hash::Kind, sharing: Sharing, entries
 /// Takes the mark from the pack `name`, unless somebody else put it there.
 pub(super) fn release(objects: &Path, name: &str) {
     let mark = objects.join("pack").join(name).with_extension("keep");
-    if std::fs::read(&mark).is_ok_and(|content| content == MARK) {
+    if std::fs::read(&mark).is_ok_and(|content| content.starts_with(MARK)) {
         let _ = std::fs::remove_file(mark);
+    }
+}
+
+/// Takes the marks away that a process left which died, made at or after `since_ns`, with the packs that have no index yet.
+pub(crate) fn release_of_dead(objects: &Path, pid: u32, since_ns: i64) {
+    let content = [MARK, format!(" {pid}\n").as_bytes()].concat();
+    let is_of_it = |mark: &Path| {
+        let made = mark.metadata().map(|meta| meta.mtime() * 1_000_000_000 + meta.mtime_nsec());
+        // The clock of a file system may be a tick behind.
+        made.is_ok_and(|made_ns| made_ns + TICK_NS >= since_ns) && std::fs::read(mark).is_ok_and(|found| found == content)
+    };
+    abandon(objects, is_of_it);
+}
+
+/// The longest tick of a file system's clock that is reckoned with.
+const TICK_NS: i64 = 10_000_000;
+
+/// Takes marks away, and with each the pack if it has no index: its process died before it was whole.
+fn abandon(objects: &Path, is_left: impl Fn(&Path) -> bool) {
+    for entry in std::fs::read_dir(objects.join("pack")).into_iter().flatten().flatten() {
+        let mark = entry.path();
+        if mark.extension().is_some_and(|extension| extension == "keep")
+            && is_left(&mark)
+            && let Some(name) = mark.file_stem().and_then(|name| name.to_str())
+        {
+            if !mark.with_extension("idx").exists() && std::fs::read(&mark).is_ok_and(|content| content.starts_with(MARK)) {
+                let _ = std::fs::remove_file(mark.with_extension("pack"));
+            }
+            release(objects, name);
+        }
     }
 }
 
 /// Takes the marks away that processes left which died before they had a ref.
 pub(super) fn release_old(objects: &Path) {
-    for entry in std::fs::read_dir(objects.join("pack")).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let is_old = || entry.metadata().ok()?.modified().ok()?.elapsed().ok().map(|age| age > OLD);
-        if path.extension().is_some_and(|extension| extension == "keep")
-            && is_old() == Some(true)
-            && let Some(name) = path.file_stem().and_then(|name| name.to_str())
-        {
-            release(objects, name);
-        }
-    }
+    let age = |mark: &Path| mark.metadata().ok()?.modified().ok()?.elapsed().ok();
+    abandon(objects, |mark| age(mark).is_some_and(|age| age > OLD));
 }
 
 /// No capture takes so long from its objects to its ref.
