@@ -180,6 +180,12 @@ impl Repo {
         if !self.config.allow_home && (self.top == Path::new("/") || home.as_deref() == Some(&self.top)) {
             return Err(GitError::HomeRefused(self.top.clone()));
         }
+        // Where a `.git` file leads nowhere git ends (`setup.c:setup_discovered_git_dir`, `read_gitfile_gently`); the library beneath
+        // goes on to whatever lies above.
+        let below = directory.ancestors().take_while(|above| *above != self.top && above.starts_with(&self.top));
+        if let Some(dead) = below.filter(|_| !sys::env::git_dir_is_set()).find(|above| above.join(".git").is_file()) {
+            return Err(GitError::NotWorktreeRoot(dead.to_owned()));
+        }
         // A linked worktree whose `.git` file was removed lies inside another worktree's files: what git finds from there is
         // that other worktree, and a capture of it would be a capture of the wrong thing.
         for entry in std::fs::read_dir(self.common_dir.join("worktrees")).into_iter().flatten().flatten() {

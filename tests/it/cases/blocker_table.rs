@@ -1,6 +1,6 @@
 //! Every reason to refuse a restore, alone and together with the others: it is told, and nothing has changed.
 
-use crate::support::{RepoState, TestRepo};
+use crate::support::{Output, RepoState, TestRepo};
 
 /// A way to make a restore of the checkpoint `A` impossible, or of one that is made for the purpose.
 struct Row {
@@ -15,7 +15,7 @@ struct Row {
 
 fn nothing(_: &TestRepo) {}
 
-const TABLE: [Row; 11] = [
+const TABLE: [Row; 13] = [
     Row {
         code: "main-worktree",
         before: nothing,
@@ -25,6 +25,26 @@ const TABLE: [Row; 11] = [
     Row { code: "index-locked", before: nothing, after: |repo| repo.lock_index(), combines: true },
     Row { code: "operation-in-progress", before: nothing, after: |repo| repo.run(["bisect", "start"]), combines: true },
     Row { code: "unmerged-index", before: nothing, after: |repo| repo.leave_conflict("conflict"), combines: true },
+    Row {
+        code: "session-active",
+        before: nothing,
+        after: |repo| {
+            // It ends by itself, long after the test.
+            let pid = Output::of(repo.command("sh").args(["-c", "sleep 120 >/dev/null 2>&1 & echo $!"])).success().text();
+            repo.checkpoint(["session", "start", "-q", "work", "--pid", &pid]).success();
+        },
+        combines: true,
+    },
+    Row {
+        code: "pre-restore-partial",
+        before: |repo| repo.write("unreadable", "1\n"),
+        after: |repo| {
+            repo.write("unreadable", "2\n");
+            repo.give_away();
+            repo.chmod("unreadable", 0o000);
+        },
+        combines: false,
+    },
     Row {
         code: "restore-interrupted",
         before: nothing,
@@ -167,12 +187,71 @@ fn a_checkpoint_of_another_worktree_is_refused_unless_it_is_allowed() {
 }
 
 #[test]
+fn a_restore_that_is_at_work_refuses_another() {
+    let repo = stopped_by(&[]);
+    let journal = repo.git_dir().join("checkpoint/restore.json");
+    let mut points = 1..200;
+    let mut at_work = loop {
+        let fault = format!("hold:{}", points.next().expect("no point of a restore has a journal"));
+        let mut restore = repo.program();
+        let mut child = restore.env("GIT_CHECKPOINT_FAULT", fault).args(["restore", "-q", "--yes", "A"]).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        if journal.exists() && !repo.exists("made-since") {
+            break child;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let _ = repo.checkpoint(["restore", "-q", "--abort"]);
+    };
+    let before = RepoState::of(&repo);
+
+    let told = repo.checkpoint(["restore", "--yes", "--json", "A"]).json();
+    before.assert_same(&RepoState::of(&repo));
+    at_work.kill().unwrap();
+    at_work.wait().unwrap();
+
+    let codes: Vec<&str> = told["blockers"].as_array().unwrap().iter().map(|b| b["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["restore-in-progress"]);
+    assert_eq!(repo.blockers(&["restore", "--yes", "A"]), ["restore-interrupted"]);
+    repo.checkpoint(["restore", "-q", "--abort"]).success();
+    assert_eq!(repo.read("made-since"), "2\n");
+}
+
+#[test]
+fn the_session_that_asks_for_the_restore_is_told_so() {
+    let repo = stopped_by(&[]);
+    let script = "git checkpoint restore --yes --json A";
+    let before = RepoState::of(&repo);
+
+    let told = repo.checkpoint(["run", "-q", "--", "sh", "-c", script]).exits(3).json();
+
+    let codes: Vec<&str> = told["blockers"].as_array().unwrap().iter().map(|b| b["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["session-active", "running-inside-agent"]);
+    before.assert_same(&RepoState::of(&repo));
+}
+
+#[test]
+fn a_worktree_whose_link_is_gone_is_told_as_such() {
+    let repo = TestRepo::new();
+    repo.save("A");
+    let linked = repo.linked_worktree("linked");
+    let place = repo.path("left-over");
+    std::fs::rename(linked.top(), &place).unwrap();
+    std::fs::remove_dir_all(repo.git_dir().join("worktrees/linked")).unwrap();
+    let mut restore = repo.program();
+
+    let error = Output::of(restore.args(["restore", "--yes", "--json", "A"]).current_dir(&place)).exits(3).json();
+
+    assert_eq!(error["error"]["code"], "not-worktree-root");
+}
+
+#[test]
 fn outside_of_a_worktree_there_is_nothing_to_restore() {
     let repo = TestRepo::new();
     repo.save("A");
     for verb in [&["restore", "--yes", "A"][..], &["undo", "--yes"], &["redo", "--yes"]] {
         let mut in_git_directory = repo.program();
-        let error = crate::support::Output::of(in_git_directory.args(verb).arg("--json").current_dir(repo.git_dir()));
+        let error = Output::of(in_git_directory.args(verb).arg("--json").current_dir(repo.git_dir()));
         let error = error.exits(3).json()["error"].clone();
         assert_eq!((&error["code"], &error["blockers"][0]["code"]), (&"not-a-worktree".into(), &"not-a-worktree".into()));
     }
