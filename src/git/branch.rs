@@ -1,13 +1,11 @@
 //! An ordinary branch that holds a checkpoint, for going on from it with git.
 
-use std::process::{Command, Stdio};
-
 use gix::ObjectId;
 use gix::actor::Signature;
-use gix::bstr::ByteSlice;
 use gix::date::Time;
 use gix::objs::{Commit, Kind, WriteTo};
 
+use super::child::{done, git, not_run};
 use super::commit::{EMAIL, NAME};
 use super::odb::{Keep, ObjectSink};
 use super::{GitError, Repo};
@@ -53,17 +51,10 @@ pub fn create(repo: &Repo, name: &str, checkpoint: &Checkpoint, now: Millis) -> 
 /// Git itself makes the ref: it knows of names in each other's way, of reflogs, and of whoever listens to changes of branches.
 fn point(repo: &Repo, reference: &str, id: ObjectId, checkpoint: &Checkpoint) -> Result<(), GitError> {
     let nothing = ObjectId::null(repo.hash_kind());
-    let mut command = Command::new("git");
-    command.arg("--git-dir").arg(repo.git_dir()).args(["update-ref", "-m"]);
-    command.arg(format!("branch: created from checkpoint {}", checkpoint.number));
-    command.args([reference, &id.to_string(), &nothing.to_string()]).env("LC_ALL", "C").stdin(Stdio::null());
-    let output = command.output().map_err(|source| GitError::other("run git", source))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let text = output.stderr.to_str_lossy();
-    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("git said nothing");
-    Err(GitError::other(format!("create `{reference}`"), last.trim_start_matches("fatal: ").to_owned()))
+    let mut command = git(repo);
+    command.args(["update-ref", "-m", &format!("branch: created from checkpoint {}", checkpoint.number)]);
+    let output = command.args([reference, &id.to_string(), &nothing.to_string()]).output().map_err(not_run)?;
+    done(output, &format!("create `{reference}`")).map(|_| ())
 }
 
 /// The person that git would name; where nobody is configured, the identity of checkpoints.
@@ -82,6 +73,8 @@ fn full_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]

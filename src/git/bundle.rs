@@ -12,7 +12,7 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice;
 
 use super::odb::sync_directory;
-use super::{GitError, Repo};
+use super::{GitError, Repo, child};
 use crate::sys::progress::{self, Phase};
 
 /// A header with more lines than this is refused.
@@ -45,12 +45,7 @@ pub fn write(repo: &Repo, target: &Path, refs: &[String], without: &[ObjectId]) 
     progress::begin(Phase::Bundle, 0);
     let mut git = git(repo);
     git.args(["bundle", "create", "--quiet"]).arg(target).arg("--stdin");
-    let mut child = git
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|source| GitError::other("run git", source))?;
+    let mut child = git.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(child::not_run)?;
     let wanted: String = refs.iter().cloned().chain(without.iter().map(|id| format!("^{id}"))).map(|line| line + "\n").collect();
     if let Some(mut input) = child.stdin.take() {
         // If git is gone already, its own message says why.
@@ -76,12 +71,7 @@ pub fn read(repo: &Repo, file: File) -> Result<Incoming, GitError> {
     // `--strict` refuses what git-fsck(1) calls an error: `.git` and `..` in trees, wrong hashes, links that lead nowhere.
     git.args(["index-pack", "--stdin", "--fix-thin", "--strict"]);
     git.env("GIT_OBJECT_DIRECTORY", &incoming.folder).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", repo.common_dir().join("objects"));
-    let mut child = git
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|source| GitError::other("run git", source))?;
+    let mut child = git.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(child::not_run)?;
     if let Some(mut input) = child.stdin.take() {
         // A pack that git refuses breaks the pipe; git's own message says why.
         let _ = std::io::copy(&mut reader, &mut input);
@@ -137,24 +127,15 @@ impl Drop for Incoming {
     }
 }
 
+/// Git on `repo`, of which no hook is to run.
 fn git(repo: &Repo) -> Command {
-    let mut command = Command::new("git");
-    command.arg("--git-dir").arg(repo.common_dir()).args(["-c", "core.hooksPath=/dev/null"]);
-    for name in ["GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_DIR", "GIT_OBJECT_DIRECTORY"] {
-        command.env_remove(name);
-    }
-    command.env("LC_ALL", "C").stdin(Stdio::null());
+    let mut command = child::git(repo);
+    command.args(["-c", "core.hooksPath=/dev/null"]);
     command
 }
 
-fn finish(child: std::process::Child, action: &str) -> Result<(), GitError> {
-    let output = child.wait_with_output().map_err(|source| GitError::other("run git", source))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let text = output.stderr.to_str_lossy();
-    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("git said nothing").to_owned();
-    Err(GitError::other(action, last))
+fn finish(running: std::process::Child, action: &str) -> Result<(), GitError> {
+    child::done(running.wait_with_output().map_err(child::not_run)?, action).map(|_| ())
 }
 
 /// Reads the lines before the pack.

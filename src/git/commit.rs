@@ -1,13 +1,12 @@
 //! Turning a snapshot into a commit on a hidden ref.
 
-use std::process::{Command, Stdio};
-
 use gix::ObjectId;
 use gix::actor::Signature;
 use gix::bstr::ByteSlice;
 use gix::date::Time;
 use gix::objs::{Commit, Kind, WriteTo};
 
+use super::child::{git, not_run};
 use super::snapshot::Snapshot;
 use super::{GitError, Repo, refs};
 use crate::model::{Checkpoint, Millis, trailers};
@@ -77,10 +76,9 @@ pub fn read(gix: &gix::Repository, id: ObjectId) -> Result<Result<(Checkpoint, S
 
 /// All commits of the repository, reachable or not.
 pub fn all(repo: &Repo) -> Result<Vec<ObjectId>, GitError> {
-    let mut git = Command::new("git");
-    git.arg("--git-dir").arg(repo.common_dir()).args(["cat-file", "--batch-all-objects", "--unordered"]);
-    git.arg("--batch-check=%(objecttype) %(objectname)").stdin(Stdio::null());
-    let output = git.output().map_err(|source| GitError::other("run git", source))?;
+    let mut command = git(repo);
+    command.args(["cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname)"]);
+    let output = command.output().map_err(not_run)?;
     // What git cannot read is left out; it says so on a line of its own.
     let ids = output.stdout.lines().filter_map(|line| ObjectId::from_hex(line.strip_prefix(b"commit ")?).ok());
     Ok(ids.collect())

@@ -3,6 +3,7 @@
 pub(crate) mod beneath;
 pub mod branch;
 pub mod bundle;
+mod child;
 pub mod commit;
 mod config;
 mod date;

@@ -6,7 +6,8 @@ use std::process::{Command, Output, Stdio};
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
 
-use super::{GitError, Repo};
+use super::child::{done, not_run, refused};
+use super::{GitError, Repo, child};
 use crate::sys;
 use crate::sys::progress::{self, Phase};
 
@@ -34,17 +35,17 @@ pub fn push(repo: &Repo, remote: &str, refs: &[String]) -> Result<Vec<(String, P
     progress::begin(Phase::Bundle, 0);
     let mut done = Vec::new();
     for refs in refs.chunks(AT_ONCE) {
-        let mut git = git(repo);
+        let mut command = git(repo);
         if names(repo).iter().any(|name| name == remote) {
             // A mirror would be sent everything.
-            git.args(["-c", &format!("remote.{remote}.mirror=false")]);
+            command.args(["-c", &format!("remote.{remote}.mirror=false")]);
         }
-        git.args(["push", "--porcelain", "--no-verify", "--no-follow-tags"]);
-        git.args(["--recurse-submodules=no", "--", remote]).args(refs.iter().map(|name| format!("{name}:{name}")));
-        let output = run(git, b"")?;
+        command.args(["push", "--porcelain", "--no-verify", "--no-follow-tags"]);
+        command.args(["--recurse-submodules=no", "--", remote]).args(refs.iter().map(|name| format!("{name}:{name}")));
+        let output = run(command, b"")?;
         let told = parse_push(&output.stdout.to_str_lossy());
         if told.len() < refs.len() && !output.status.success() {
-            return Err(failed(&format!("push to `{remote}`"), &output));
+            return Err(refused(&output, &format!("push to `{remote}`")));
         }
         done.extend(told);
     }
@@ -68,13 +69,10 @@ fn parse_push(text: &str) -> Vec<(String, Pushed)> {
 
 /// The refs of a remote that match one of the patterns, such as `refs/checkpoints/*`.
 pub fn list(repo: &Repo, remote: &str, patterns: &[String]) -> Result<Vec<(String, ObjectId)>, GitError> {
-    let mut git = git(repo);
-    git.args(["ls-remote", "--quiet", "--refs", "--", remote]).args(patterns);
-    let output = run(git, b"")?;
-    if !output.status.success() {
-        return Err(failed(&format!("ask `{remote}` for its refs"), &output));
-    }
-    let text = output.stdout.to_str_lossy().into_owned();
+    let mut command = git(repo);
+    command.args(["ls-remote", "--quiet", "--refs", "--", remote]).args(patterns);
+    let listed = done(run(command, b"")?, &format!("ask `{remote}` for its refs"))?;
+    let text = listed.to_str_lossy();
     let line = |line: &str| {
         let (id, name) = line.split_once('\t')?;
         Some((name.to_owned(), ObjectId::from_hex(id.as_bytes()).ok()?))
@@ -86,12 +84,19 @@ pub fn list(repo: &Repo, remote: &str, patterns: &[String]) -> Result<Vec<(Strin
 /// [`release`].
 pub fn fetch(repo: &Repo, remote: &str, refs: &[String], holder: &str) -> Result<(), GitError> {
     progress::begin(Phase::Bundle, 0);
-    let mut git = git(repo);
-    git.args(["-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]);
-    git.args(["--no-prune", "--no-recurse-submodules", "--refmap=", "--stdin", "--", remote]);
+    let mut command = git(repo);
+    command.args([
+        "-c",
+        "fetch.fsckObjects=true",
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--no-auto-maintenance",
+    ]);
+    command.args(["--no-prune", "--no-recurse-submodules", "--refmap=", "--stdin", "--", remote]);
     let wanted: String = refs.iter().enumerate().map(|(at, name)| format!("+{name}:{holder}{at}\n")).collect();
-    let output = run(git, wanted.as_bytes())?;
-    if output.status.success() { Ok(()) } else { Err(failed(&format!("fetch from `{remote}`"), &output)) }
+    done(run(command, wanted.as_bytes())?, &format!("fetch from `{remote}`")).map(|_| ())
 }
 
 /// A place for refs that hold what a fetch brings, until it is sorted out. What processes left there that died is removed.
@@ -114,33 +119,21 @@ pub fn release(repo: &Repo, holder: &str) -> Result<(), GitError> {
     Ok(())
 }
 
+/// Git at the top, from where the paths of remotes count.
 fn git(repo: &Repo) -> Command {
-    let mut command = Command::new("git");
-    command.arg("--git-dir").arg(repo.git_dir());
-    for name in ["GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_DIR", "GIT_OBJECT_DIRECTORY"] {
-        command.env_remove(name);
-    }
-    command.env("LC_ALL", "C").current_dir(repo.top());
+    let mut command = child::git(repo);
+    command.current_dir(repo.top());
     command
 }
 
 /// Runs git with `input`; what it says and asks for at the terminal (a password) is between git and the person.
-fn run(mut git: Command, input: &[u8]) -> Result<Output, GitError> {
-    let failed = |source| GitError::other("run git", source);
-    let mut child = git.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+fn run(mut command: Command, input: &[u8]) -> Result<Output, GitError> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(not_run)?;
     if let Some(mut stdin) = child.stdin.take() {
         // If git is gone already, its own message says why.
         let _ = stdin.write_all(input);
     }
-    child.wait_with_output().map_err(failed)
-}
-
-fn failed(action: &str, output: &Output) -> GitError {
-    let text = output.stderr.to_str_lossy();
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let telling = lines.clone().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-    let line = telling.or_else(|| lines.next_back()).unwrap_or("git said nothing");
-    GitError::other(action, line.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned())
+    child.wait_with_output().map_err(not_run)
 }
 
 #[cfg(test)]

@@ -44,10 +44,7 @@ impl Process {
         match (self.started, start_of(self.pid)) {
             (Some(then), Some(now)) => then == now,
             (Some(_), None) => false,
-            (None, _) => i32::try_from(self.pid)
-                .ok()
-                .and_then(rustix::process::Pid::from_raw)
-                .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok()),
+            (None, _) => i32::try_from(self.pid).is_ok_and(is_running),
         }
     }
 }

@@ -78,3 +78,14 @@ fn a_cut_off_file_is_refused_and_nothing_is_written() {
         assert_eq!(other.checkpoint_refs(), Vec::<String>::new(), "{part} of {} bytes", whole.len());
     }
 }
+
+#[test]
+fn a_file_is_written_where_the_person_stands() {
+    let (repo, _) = two_clones();
+    repo.mkdir("below");
+
+    let mut command = repo.command("git");
+    Output::of(command.args(["checkpoint", "export", "-o", "here.bundle", "A"]).current_dir(repo.path("below"))).success();
+
+    assert!(repo.exists("below/here.bundle"));
+}
