@@ -68,6 +68,7 @@ fn record(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         turn: args.turn,
         meta: args.meta.iter().cloned().collect(),
         allow_empty: args.allow_empty,
+        ..SaveRequest::default()
     };
     let (status, checkpoint) = match save(&mut context, &request)? {
         SaveOutcome::Captured(checkpoint) => ("captured", checkpoint),

@@ -43,6 +43,8 @@ pub struct Config {
     pub retention: Limits,
     /// `checkpoint.autoPrune`: a save removes what the limits let go, once a day.
     pub auto_prune: bool,
+    /// `checkpoint.memory`: checkpoints of an agent's turns tell where in the conversation they belong.
+    pub memory: bool,
     /// `checkpoint.remote`: where `push` and `fetch` go unless a remote is named.
     pub remote: Option<String>,
     /// `core.fsync` names the index: it is flushed to the disk when it is written.
@@ -101,6 +103,7 @@ impl Config {
                 max_size: number("checkpoint.maxSize", 0)?,
             },
             auto_prune: boolean("checkpoint.autoPrune", true)?,
+            memory: boolean("checkpoint.memory", true)?,
             remote: text("checkpoint.remote").filter(|name| !name.is_empty()),
             sync_index: syncs_index(snapshot.string("core.fsync").as_deref().map(|value| value.as_bstr())),
             sharing: sharing(repo)?,

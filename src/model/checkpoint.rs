@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BString, CheckpointId, Kind, Millis, ObjectId, SessionKey, WorktreeId};
+use super::{BString, Boundary, CheckpointId, Kind, Millis, ObjectId, SessionKey, WorktreeId};
 
 /// The prefix of every ref that holds a checkpoint.
 pub(crate) const REF_PREFIX: &str = "refs/checkpoints/";
@@ -44,6 +44,8 @@ pub struct Checkpoint {
     pub created_at: Millis,
     /// When the agent's turn ended.
     pub completed_at: Option<Millis>,
+    /// Where in an agent's conversation it belongs.
+    pub boundary: Option<Boundary>,
     /// Where it was captured.
     pub worktree: WorktreeRef,
     /// The machine it came from; none if it was made in this repository.

@@ -1,6 +1,7 @@
 //! Values and rules that need no input or output: what a checkpoint is, how it is named, and why a restore is refused.
 
 mod blocker;
+mod boundary;
 mod checkpoint;
 mod id;
 mod kind;
@@ -11,6 +12,7 @@ mod summary;
 pub mod trailers;
 
 pub use blocker::{Blocker, BlockerCode, Override};
+pub use boundary::{Boundary, BoundaryState, TurnEnd, excerpt};
 pub use checkpoint::{Checkpoint, SkipReason, Skipped, Stat, WorktreeRef};
 pub use gix::ObjectId;
 pub use gix::bstr::{BStr, BString, ByteSlice, ByteVec};
@@ -22,3 +24,6 @@ pub use summary::Summary;
 
 /// Milliseconds since the Unix epoch, UTC: the one form in which times are kept.
 pub type Millis = i64;
+
+#[cfg(test)]
+pub(crate) use boundary::tests::sample as sample_boundary;

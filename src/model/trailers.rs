@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    BString, ByteSlice, Checkpoint, CheckpointId, Kind, Millis, ObjectId, SessionKey, SkipReason, Skipped, WorktreeId,
+    BString, Boundary, ByteSlice, Checkpoint, CheckpointId, Kind, Millis, ObjectId, SessionKey, SkipReason, Skipped, WorktreeId,
     WorktreeRef,
 };
 
@@ -63,6 +63,7 @@ pub fn message(checkpoint: &Checkpoint, origin: &str) -> Vec<u8> {
     optional("Checkpoint-Turn", checkpoint.turn.map(|turn| turn.to_string()));
     optional("Checkpoint-Agent", checkpoint.agent.clone());
     optional("Checkpoint-Completed-At", checkpoint.completed_at.map(|at| at.to_string()));
+    optional("Checkpoint-Boundary", checkpoint.boundary.as_ref().map(Boundary::to_line));
     optional("Checkpoint-Message", checkpoint.message.as_ref().map(|_| "yes".to_owned()));
     for path in &checkpoint.intent_to_add {
         put("Checkpoint-Intent-To-Add", &quote(path));
@@ -111,6 +112,7 @@ pub fn parse(message: &[u8], commit: ObjectId, tree: ObjectId) -> Result<(Checkp
         operation: fields.text("Checkpoint-Operation"),
         created_at: required(&fields, "Checkpoint-Created-At", |v| v.parse::<Millis>().ok())?,
         completed_at: optional(&fields, "Checkpoint-Completed-At", |v| v.parse::<Millis>().ok())?,
+        boundary: fields.text("Checkpoint-Boundary").and_then(|line| Boundary::from_line(&line)),
         worktree: WorktreeRef {
             id: required(&fields, "Checkpoint-Worktree", |v| Some(WorktreeId::from_recorded(v)))?,
             path: fields
@@ -250,6 +252,7 @@ mod tests {
             operation: Some("merge".into()),
             created_at: 1_700_000_000_123,
             completed_at: Some(1_700_000_000_456),
+            boundary: Some(crate::model::sample_boundary()),
             worktree: WorktreeRef { id: WorktreeId::main(), path: b"/tmp/a \xff\"\n\\b".as_slice().into() },
             origin: None,
             skipped: vec![

@@ -45,6 +45,7 @@ pub fn begin(context: &mut Context, request: &RunRequest) -> Result<Begun, Error
         session: session.clone(),
         worktree: context.repo.worktree_id().clone(),
         step: Some(request.step.clone()),
+        turn: None,
         state: SessionState::Pending,
         process: Process::this(),
         since: now,
@@ -55,7 +56,7 @@ pub fn begin(context: &mut Context, request: &RunRequest) -> Result<Begun, Error
 /// A session that lasts only as long as something runs in it.
 fn never_open(context: &Context, key: SessionKey, now: Millis) -> Session {
     let worktree = context.repo.worktree_ref();
-    Session { key, worktree, agent: None, process: None, started_at: now, ended_at: Some(now) }
+    Session { key, worktree, agent: None, process: None, conversation: None, model: None, started_at: now, ended_at: Some(now) }
 }
 
 /// Takes out what died at work long ago. It counts for nothing here as soon as it is dead; but what is no process here may be one

@@ -14,7 +14,9 @@ use super::{Context, Error, retention, session, stat_of};
 use crate::git::lock::WorktreeLock;
 use crate::git::snapshot::{self, Keep, Snapshot};
 use crate::git::{GitError, commit, refs};
-use crate::model::{BString, Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, SkipReason, Skipped, trailers, validate_name};
+use crate::model::{
+    BString, Boundary, Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, SkipReason, Skipped, trailers, validate_name,
+};
 use crate::sys;
 use crate::sys::progress::{self, Phase};
 
@@ -40,6 +42,10 @@ pub struct SaveRequest {
     pub meta: BTreeMap<String, String>,
     /// Record even if nothing changed.
     pub allow_empty: bool,
+    /// Record the end of a turn only if something changed, for what may have been recorded already.
+    pub turn_only_if_changed: bool,
+    /// Where in an agent's conversation it belongs; not kept where `checkpoint.memory` is false.
+    pub boundary: Option<Boundary>,
 }
 
 /// What a save came to.
@@ -88,11 +94,16 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
     }
     context.store.require_writable()?;
     let lock = lock(context)?;
+    save_under(context, &lock, request)
+}
+
+/// As [`save`], where the caller has the worktree's lock.
+pub(super) fn save_under(context: &mut Context, lock: &WorktreeLock, request: &SaveRequest) -> Result<SaveOutcome, Error> {
     progress::begin(Phase::Capture, 0);
     let mut snapshot = snapshot::take_watched(&context.repo, Keep::Objects)?;
     // The end of an agent's turn is recorded in any case: its place in the conversation matters.
     if !request.allow_empty
-        && request.kind() != Kind::Turn
+        && (request.kind() != Kind::Turn || request.turn_only_if_changed)
         && let Some(newest) = context.store.newest(context.repo.worktree_id())?
         && holds(&newest, &snapshot)
         && is_held(context, &newest)?
@@ -104,7 +115,7 @@ pub fn save(context: &mut Context, request: &SaveRequest) -> Result<SaveOutcome,
     let checkpoint = record(context, &mut snapshot, request)?;
     let checkpoint = name_checkpoint(context, checkpoint, request.name.as_deref())?;
     tidy(context, checkpoint.number);
-    retention::after_save(context, &lock);
+    retention::after_save(context, lock);
     Ok(SaveOutcome::Captured(checkpoint))
 }
 
@@ -179,6 +190,7 @@ pub fn record(context: &mut Context, snapshot: &mut Snapshot, request: &SaveRequ
         operation: snapshot.operation.clone(),
         created_at: now,
         completed_at: (kind == Kind::Turn).then_some(now),
+        boundary: request.boundary.clone().filter(|_| context.repo.config().memory).map(Boundary::clipped),
         worktree: context.repo.worktree_ref(),
         origin: None,
         skipped: snapshot.skipped.clone(),

@@ -300,6 +300,7 @@ mod tests {
             head: Some(object(4)),
             operation: Some("merge".into()),
             completed_at: Some(7),
+            boundary: Some(crate::model::sample_boundary()),
             worktree: WorktreeRef { id: WorktreeId::linked("w"), path: b"/a\xff".as_slice().into() },
             origin: Some("laptop".into()),
             skipped: vec![

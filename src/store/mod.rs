@@ -16,6 +16,7 @@ mod row;
 mod schema;
 mod sessions;
 mod summaries;
+mod turns;
 
 pub use error::StoreError;
 pub use filter::Filter;
@@ -23,6 +24,7 @@ pub use open::Store;
 pub use restores::{NewRestore, Restore};
 pub use retention::{Removal, Retained};
 pub use sessions::{Run, Session, SessionCounts};
+pub use turns::Turn;
 
 #[cfg(test)]
 pub(crate) mod testing;

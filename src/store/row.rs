@@ -8,25 +8,27 @@ use serde_json::{Value, json};
 
 use super::error::BadValue;
 use crate::model::{
-    BString, ByteSlice, Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, SkipReason, Skipped, Stat, WorktreeId, WorktreeRef,
+    BString, Boundary, ByteSlice, Checkpoint, CheckpointId, Kind, ObjectId, SessionKey, SkipReason, Skipped, Stat, WorktreeId,
+    WorktreeRef,
 };
 
 /// The columns in the order that [`read`] expects.
 pub(super) const COLUMNS: &str = "number, id, session, kind, step, turn, agent, subject, message, commit_id, tree, index_tree, \
      head, branch, operation, created_at, completed_at, worktree, worktree_path, origin, skipped, intent_to_add, meta, files, \
-     insertions, deletions";
+     insertions, deletions, boundary";
 
 /// The statement that adds a row; its parameters are those of [`values`].
 pub(super) const INSERT: &str = "INSERT INTO checkpoints (id, session, kind, step, turn, agent, subject, message, commit_id, \
      tree, index_tree, head, branch, operation, created_at, completed_at, worktree, worktree_path, origin, skipped, \
-     intent_to_add, meta, files, insertions, deletions) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)";
+     intent_to_add, meta, files, insertions, deletions, boundary) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, \
+     ?25, ?26)";
 
 /// Runs `statement` with the values of `checkpoint`.
 pub(super) fn insert(statement: &mut rusqlite::Statement<'_>, checkpoint: &Checkpoint) -> rusqlite::Result<usize> {
     let c = checkpoint;
     let stat = |value: fn(&Stat) -> u64| c.stat.as_ref().map(|stat| signed(value(stat)));
-    let values: [&dyn ToSql; 25] = [
+    let values: [&dyn ToSql; 26] = [
         &c.id.as_str(),
         &c.session.as_str(),
         &c.kind.as_str(),
@@ -52,6 +54,7 @@ pub(super) fn insert(statement: &mut rusqlite::Statement<'_>, checkpoint: &Check
         &stat(|s| s.files),
         &stat(|s| s.insertions),
         &stat(|s| s.deletions),
+        &c.boundary.as_ref().map(Boundary::to_line),
     ];
     statement.execute(values.as_slice())
 }
@@ -83,6 +86,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
         operation: row.get(14)?,
         created_at: row.get(15)?,
         completed_at: row.get(16)?,
+        boundary: row.get_ref(26)?.as_str_or_null()?.and_then(Boundary::from_line),
         worktree: WorktreeRef {
             id: word(row, 17, "worktree", |text| Some(WorktreeId::from_recorded(text)))?,
             path: row.get_ref(18)?.as_blob()?.into(),

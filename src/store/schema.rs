@@ -86,10 +86,27 @@ pub(super) const MIGRATIONS: &[&str] = &[
     ) STRICT;
     CREATE INDEX runs_of_session ON runs (session);",
     "ALTER TABLE restores ADD COLUMN redone_to TEXT;",
+    // `conversation` is the agent's own id of the session, if its hooks tell of it; what is at work in it is in `runs` alone then.
+    // `boundary` is JSON: of a checkpoint, and of a turn as far as it was known when the turn began. A turn is not recorded until
+    // its end is; it is known here even where boundaries are not to be kept.
+    "ALTER TABLE checkpoints ADD COLUMN boundary TEXT;
+    ALTER TABLE sessions ADD COLUMN conversation TEXT;
+    ALTER TABLE sessions ADD COLUMN model TEXT;
+    ALTER TABLE runs ADD COLUMN turn INTEGER;
+    CREATE TABLE turns (
+        session TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        turn_id TEXT,
+        started_at INTEGER NOT NULL,
+        recorded_at INTEGER,
+        boundary TEXT,
+        PRIMARY KEY (session, number)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX turns_by_id ON turns (session, turn_id);",
 ];
 
 /// The version that this program writes.
-pub(super) const VERSION: i64 = 5;
+pub(super) const VERSION: i64 = 6;
 
 #[cfg(test)]
 mod tests {

@@ -21,6 +21,11 @@ pub struct Session {
     pub agent: Option<String>,
     /// The process that it lasts as long as; none if it lasts until somebody ends it.
     pub process: Option<Process>,
+    /// The agent's own id of the conversation, if its hooks tell of it: then only runs tell who is at work, and the process only how
+    /// long the session lasts.
+    pub conversation: Option<String>,
+    /// The model that the conversation began with.
+    pub model: Option<String>,
     /// When it was started last.
     pub started_at: Millis,
     /// When it was ended; none if it was not.
@@ -38,6 +43,8 @@ pub struct Run {
     pub worktree: WorktreeId,
     /// The stage that it is.
     pub step: Option<String>,
+    /// The number of the agent's turn that it is.
+    pub turn: Option<u32>,
     /// [`SessionState::Pending`] until the command itself runs.
     pub state: SessionState,
     /// Who is at work.
@@ -69,8 +76,8 @@ pub struct SessionCounts {
     pub origin: Option<String>,
 }
 
-const COLUMNS: &str = "key, worktree, worktree_path, agent, process, started_at, ended_at";
-const RUN_COLUMNS: &str = "id, session, worktree, step, state, process, since";
+const COLUMNS: &str = "key, worktree, worktree_path, agent, process, started_at, ended_at, conversation, model";
+const RUN_COLUMNS: &str = "id, session, worktree, step, state, process, since, turn";
 
 impl Store {
     /// The session with this key, if it was ever started.
@@ -99,13 +106,14 @@ impl Store {
     pub fn put_session(&mut self, session: &Session) -> Result<(), StoreError> {
         self.require_writable()?;
         // Not `REPLACE`, which would delete what is at work in the session along with the old row.
-        let put = "INSERT INTO sessions (key, worktree, worktree_path, agent, process, started_at, ended_at) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
+        let put = "INSERT INTO sessions (key, worktree, worktree_path, agent, process, started_at, ended_at, \
+                   conversation, model) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
                    ON CONFLICT (key) DO UPDATE SET worktree = ?2, worktree_path = ?3, agent = ?4, process = ?5, \
-                   started_at = ?6, ended_at = ?7";
+                   started_at = ?6, ended_at = ?7, conversation = ?8, model = ?9";
         let s = session;
         let (key, worktree, process) = (s.key.as_str(), s.worktree.id.as_str(), s.process.as_ref().map(process_text));
-        let values = params![key, worktree, s.worktree.path.as_slice(), s.agent, process, s.started_at, s.ended_at];
+        let (path, times) = (s.worktree.path.as_slice(), (s.started_at, s.ended_at));
+        let values = params![key, worktree, path, s.agent, process, times.0, times.1, s.conversation, s.model];
         let put = self.db.execute(put, values);
         put.map(|_| ()).map_err(|e| self.error("write to", e))
     }
@@ -116,6 +124,7 @@ impl Store {
         let forgotten = (|| {
             let transaction = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             transaction.execute("DELETE FROM runs WHERE session = ?1", [key.as_str()])?;
+            transaction.execute("DELETE FROM turns WHERE session = ?1", [key.as_str()])?;
             transaction.execute("DELETE FROM sessions WHERE key = ?1", [key.as_str()])?;
             transaction.execute("DELETE FROM default_sessions WHERE session = ?1", [key.as_str()])?;
             transaction.commit()
@@ -133,9 +142,9 @@ impl Store {
     /// Records that something is at work, and returns its id.
     pub fn add_run(&mut self, run: &Run) -> Result<i64, StoreError> {
         self.require_writable()?;
-        let add = "INSERT INTO runs (session, worktree, step, state, process, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let add = "INSERT INTO runs (session, worktree, step, state, process, since, turn) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let (session, worktree, state) = (run.session.as_str(), run.worktree.as_str(), run.state.as_str());
-        let values = params![session, worktree, run.step, state, process_text(&run.process), run.since];
+        let values = params![session, worktree, run.step, state, process_text(&run.process), run.since, run.turn];
         self.db.execute(add, values).map_err(|e| self.error("write to", e))?;
         Ok(self.db.last_insert_rowid())
     }
@@ -197,6 +206,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         worktree: worktree(row, 1, 2)?,
         agent: row.get(3)?,
         process: if has_process { Some(word(row, 4, "process", process)?) } else { None },
+        conversation: row.get(7)?,
+        model: row.get(8)?,
         started_at: row.get(5)?,
         ended_at: row.get(6)?,
     })
@@ -211,6 +222,7 @@ fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
         state: word(row, 4, "state", SessionState::parse)?,
         process: word(row, 5, "process", process)?,
         since: row.get(6)?,
+        turn: row.get(7)?,
     })
 }
 
@@ -244,6 +256,8 @@ mod tests {
             worktree: WorktreeRef { id: WorktreeId::main(), path: b"/w\xff".as_slice().into() },
             agent: Some("claude".to_owned()),
             process: Some(Process::this()),
+            conversation: Some("C".to_owned()),
+            model: Some("m".to_owned()),
             started_at,
             ended_at: None,
         }
@@ -255,6 +269,7 @@ mod tests {
             session: key(session),
             worktree: WorktreeId::main(),
             step: Some("build".to_owned()),
+            turn: Some(2),
             state: SessionState::Pending,
             process: Process::this(),
             since: 5,

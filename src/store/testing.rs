@@ -42,6 +42,7 @@ pub(crate) fn sample(n: u8) -> Checkpoint {
         operation: None,
         created_at: Millis::from(n) * 1000,
         completed_at: None,
+        boundary: None,
         worktree: WorktreeRef { id: WorktreeId::main(), path: "/w".into() },
         origin: None,
         skipped: Vec::new(),

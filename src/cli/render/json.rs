@@ -9,7 +9,7 @@ use serde::ser::{SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::cli::output::rfc3339;
-use crate::model::{ByteSlice, Checkpoint, CheckpointId, Millis, ObjectId, Skipped, Stat};
+use crate::model::{Boundary, BoundaryState, ByteSlice, Checkpoint, CheckpointId, Millis, ObjectId, Skipped, Stat, TurnEnd};
 
 /// The version of all documents.
 pub const SCHEMA: u32 = 1;
@@ -103,7 +103,7 @@ struct CheckpointObject<'a> {
     skipped: Vec<SkippedObject<'a>>,
     stat: Option<StatObject>,
     meta: &'a BTreeMap<String, String>,
-    memory: (),
+    memory: Option<BoundaryObject<'a>>,
 }
 
 #[derive(Serialize)]
@@ -111,6 +111,25 @@ struct WorktreeObject<'a> {
     id: &'a str,
     #[serde(flatten)]
     path: PathObject<'a>,
+}
+
+#[derive(Serialize)]
+struct BoundaryObject<'a> {
+    state: &'a str,
+    conversation: &'a str,
+    turn_id: Option<&'a str>,
+    end: Option<&'a str>,
+    prompt: Option<&'a str>,
+    agent_version: Option<&'a str>,
+    model: Option<&'a str>,
+    provider: Option<&'a str>,
+    permission_mode: Option<&'a str>,
+    approval_policy: Option<&'a str>,
+    sandbox: Option<&'a str>,
+    cwd: Option<PathObject<'a>>,
+    transcript: Option<PathObject<'a>>,
+    offset: Option<u64>,
+    prefix_sha256: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -161,7 +180,30 @@ impl<'a> CheckpointObject<'a> {
             skipped: c.skipped.iter().map(SkippedObject::of).collect(),
             stat: c.stat.map(StatObject::of),
             meta: &c.meta,
-            memory: (),
+            memory: c.boundary.as_ref().map(BoundaryObject::of),
+        }
+    }
+}
+
+impl<'a> BoundaryObject<'a> {
+    fn of(boundary: &'a Boundary) -> BoundaryObject<'a> {
+        let b = boundary;
+        BoundaryObject {
+            state: BoundaryState::as_str(b.state),
+            conversation: &b.conversation,
+            turn_id: b.turn_id.as_deref(),
+            end: b.end.map(TurnEnd::as_str),
+            prompt: b.prompt.as_deref(),
+            agent_version: b.agent_version.as_deref(),
+            model: b.model.as_deref(),
+            provider: b.provider.as_deref(),
+            permission_mode: b.permission_mode.as_deref(),
+            approval_policy: b.approval_policy.as_deref(),
+            sandbox: b.sandbox.as_deref(),
+            cwd: b.cwd.as_ref().map(|path| PathObject::of(path)),
+            transcript: b.transcript.as_ref().map(|path| PathObject::of(path)),
+            offset: b.offset,
+            prefix_sha256: b.prefix_sha256.as_deref(),
         }
     }
 }
@@ -295,6 +337,34 @@ mod tests {
 "#]]
             .raw()
         );
+    }
+
+    #[test]
+    fn the_place_in_a_conversation_has_every_key() {
+        let known = Checkpoint { boundary: Some(crate::model::sample_boundary()), ..sample(1) };
+        let bare = Checkpoint { boundary: Some(Boundary { conversation: "c".into(), ..Boundary::default() }), ..sample(1) };
+
+        let expected = json!({
+            "state": "provisional",
+            "conversation": "1f6d",
+            "turn_id": "p-1",
+            "end": "interrupted",
+            "prompt": "add \"alpha\" ✓",
+            "agent_version": "2.1",
+            "model": "claude-x",
+            "provider": "p",
+            "permission_mode": "plan",
+            "approval_policy": "never",
+            "sandbox": "read-only",
+            "cwd": {"path": "/w"},
+            "transcript": {"path": "/t/\u{fffd}\n.jsonl", "bytes": "L3Qv/wouanNvbmw="},
+            "offset": 12,
+            "prefix_sha256": "ab",
+        });
+        assert_eq!(checkpoint(&known)["memory"], expected);
+        let bare = checkpoint(&bare);
+        assert_eq!(bare["memory"].as_object().unwrap().len(), expected.as_object().unwrap().len());
+        assert_eq!((&bare["memory"]["turn_id"], &bare["memory"]["transcript"]), (&Value::Null, &Value::Null));
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub fn object(report: &SessionReport) -> Value {
         "origin": report.origin,
         "pid": active.map(|active| active.process.pid),
         "step": active.and_then(|active| active.step.as_deref()),
+        "turn": active.and_then(|active| active.turn),
         "active_since": time(active.map(|active| active.since)),
         "started_at": time(report.started_at),
         "ended_at": time(report.ended_at),
@@ -97,7 +98,8 @@ pub fn write(out: &mut dyn Write, report: &SessionReport, clock: &Clock, styles:
     let time = |at: Millis| format!("{} ({})", clock.local_rfc3339(at), clock.age(at));
     match (&report.active, report.state) {
         (Some(active), _) => {
-            let step = active.step.as_ref().map(|step| format!(", step `{step}`")).unwrap_or_default();
+            let step = active.step.as_ref().map(|step| format!(", step `{step}`"));
+            let step = step.or_else(|| active.turn.map(|turn| format!(", turn {turn}"))).unwrap_or_default();
             let since = clock.age(active.since);
             line("State", &format!("{}: process {}{step}, since {since}", active.state, active.process.pid))?;
         }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::format::body;
 use crate::cli::output::{Clock, Styles, pad, plural, sanitize};
-use crate::model::{ByteSlice, Checkpoint, Kind, Skipped};
+use crate::model::{Boundary, ByteSlice, Checkpoint, Kind, Skipped, TurnEnd};
 
 /// Writes everything that is known about a checkpoint, and how to bring it back.
 pub fn write(out: &mut dyn Write, c: &Checkpoint, clock: &Clock, styles: &Styles) -> io::Result<()> {
@@ -32,6 +32,11 @@ pub fn write(out: &mut dyn Write, c: &Checkpoint, clock: &Clock, styles: &Styles
     if let Some(origin) = &c.origin {
         line("Origin", origin)?;
     }
+    if let Some(boundary) = &c.boundary {
+        for (label, value) in memory(boundary) {
+            line(label, &value)?;
+        }
+    }
     for (key, value) in &c.meta {
         line("Meta", &format!("{key}={value}"))?;
     }
@@ -58,6 +63,34 @@ pub fn write(out: &mut dyn Write, c: &Checkpoint, clock: &Clock, styles: &Styles
         manifest(out, &c.skipped, "    ")?;
     }
     writeln!(out, "\nRestore it with: git checkpoint restore {}", c.number)
+}
+
+/// What is known of the place in the conversation, a line each. The hash is for programs.
+fn memory(b: &Boundary) -> Vec<(&'static str, String)> {
+    let turn = b.turn_id.as_ref().map(|id| format!(", turn {id}")).unwrap_or_default();
+    let end = b.end.filter(|end| *end != TurnEnd::Done).map(|end| format!(", {}", end.as_str())).unwrap_or_default();
+    let mut lines = vec![("Memory", format!("{}{turn}{end} ({})", b.conversation, b.state.as_str()))];
+    if let Some(prompt) = &b.prompt {
+        lines.push(("Prompt", prompt.clone()));
+    }
+    let facts = [
+        ("version", &b.agent_version),
+        ("model", &b.model),
+        ("provider", &b.provider),
+        ("mode", &b.permission_mode),
+        ("approval", &b.approval_policy),
+        ("sandbox", &b.sandbox),
+    ];
+    let facts = facts.iter().filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?)));
+    let facts = facts.collect::<Vec<_>>().join(", ");
+    if !facts.is_empty() {
+        lines.push(("Agent", facts));
+    }
+    if let Some(transcript) = &b.transcript {
+        let offset = b.offset.map(|offset| format!(", first {}", plural(offset, "byte"))).unwrap_or_default();
+        lines.push(("File", format!("{}{offset}", transcript.to_str_lossy())));
+    }
+    lines
 }
 
 const LABEL_WIDTH: usize = 10;
@@ -140,6 +173,7 @@ mod tests {
             created_at: 1_700_000_000_000,
             meta: [("k".to_owned(), "v".to_owned())].into(),
             stat: Some(Stat { files: 1, insertions: 2, deletions: 0 }),
+            boundary: Some(crate::model::sample_boundary()),
             skipped: vec![
                 Skipped { path: "big\n".into(), reason: SkipReason::TooLarge, size: Some(123_456_789) },
                 Skipped { path: "pipe".into(), reason: SkipReason::Special, size: None },
@@ -163,6 +197,10 @@ Head:      0404040404040404040404040404040404040404
 Operation: merge in progress
 Index:     not captured (unmerged entries)
 Origin:    laptop
+Memory:    1f6d, turn p-1, interrupted (provisional)
+Prompt:    add "alpha" ✓
+Agent:     version 2.1, model claude-x, provider p, mode plan, approval never, sandbox read-only
+File:      /t/�\n.jsonl, first 12 bytes
 Meta:      k=v
 Changed:   1 file +2 -0
 

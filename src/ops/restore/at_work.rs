@@ -24,14 +24,19 @@ pub(super) fn blockers(repo: &Repo, store: &Store) -> Result<Vec<Blocker>, Error
 pub fn session_active(active: &Active) -> Blocker {
     let Active { session, state, process, since, .. } = active;
     let since = Timestamp::from_millisecond(*since).unwrap_or(Timestamp::UNIX_EPOCH);
-    let step = active.step.as_ref().map(|step| format!(" (step `{step}`)")).unwrap_or_default();
+    let step = active.step.as_ref().map(|step| format!(" (step `{step}`)"));
+    let stage = step.or_else(|| active.turn.map(|turn| format!(" (turn {turn})"))).unwrap_or_default();
+    let who = active.agent.as_ref().map(|agent| format!("{agent}, ")).unwrap_or_default();
     let way_out = match active.is_run {
         true => "wait until it is done".to_owned(),
         false => format!("wait until it is done, or end it with `git checkpoint session end {session}`"),
     };
     Blocker {
         code: BlockerCode::SessionActive,
-        message: format!("session `{session}`{step} is {state} in this worktree: process {}, since {since:.0}", process.pid),
+        message: format!(
+            "session `{session}`{stage} is {state} in this worktree: {who}process {}, since {since:.0}",
+            process.pid
+        ),
         hint: format!("{way_out}, or give `--allow session-active`"),
     }
 }

@@ -40,6 +40,10 @@ pub struct Active {
     pub state: SessionState,
     /// The step, of a run that has one.
     pub step: Option<String>,
+    /// The number of the turn, of an agent at work.
+    pub turn: Option<u32>,
+    /// The agent whose session it is.
+    pub agent: Option<String>,
     /// Who.
     pub process: Process,
     /// Since when.
@@ -94,6 +98,8 @@ pub fn start(context: &mut Context, request: &StartRequest) -> Result<SessionRep
         key: key.clone(),
         worktree: context.repo.worktree_ref(),
         agent: request.agent.clone().or_else(|| known.and_then(|session| session.agent.clone())),
+        conversation: known.and_then(|session| session.conversation.clone()),
+        model: known.and_then(|session| session.model.clone()),
         process: request.process.clone().or_else(|| known.and_then(|session| session.process.clone().filter(Process::is_alive))),
         started_at: known.filter(|session| goes_on && session.ended_at.is_none()).map_or(now, |session| session.started_at),
         ended_at: None,
@@ -163,12 +169,17 @@ fn lasts(session: &Session) -> bool {
 /// Everyone who is at work in a session, in any worktree; the last to begin first, and one for each session.
 pub fn active(store: &Store) -> Result<Vec<Active>, Error> {
     let mut found: Vec<Active> = Vec::new();
+    let started = store.started_sessions()?;
+    let agent_of =
+        |key: &SessionKey| started.iter().find(|session| session.key == *key).and_then(|session| session.agent.clone());
     for run in store.runs()?.into_iter().filter(|run| run.process.is_alive()) {
         let active = Active {
+            agent: agent_of(&run.session),
             session: run.session,
             worktree: run.worktree,
             state: run.state,
             step: run.step,
+            turn: run.turn,
             process: run.process,
             since: run.since,
             is_run: true,
@@ -179,7 +190,9 @@ pub fn active(store: &Store) -> Result<Vec<Active>, Error> {
             None => found.push(active),
         }
     }
-    for session in store.started_sessions()?.into_iter().filter(|session| session.ended_at.is_none()) {
+    // An agent whose hooks tell what it does is at work only while they say so.
+    let lasting = |session: &Session| session.ended_at.is_none() && session.conversation.is_none();
+    for session in started.iter().filter(|session| lasting(session)).cloned() {
         let Some(process) = session.process.filter(Process::is_alive) else { continue };
         if found.iter().any(|other| other.session == session.key && other.worktree == session.worktree.id) {
             continue;
@@ -189,6 +202,8 @@ pub fn active(store: &Store) -> Result<Vec<Active>, Error> {
             worktree: session.worktree.id,
             state: SessionState::Running,
             step: None,
+            turn: None,
+            agent: session.agent,
             process,
             since: session.started_at,
             is_run: false,

@@ -114,6 +114,7 @@ fn the_documents_have_the_keys_of_the_contract() {
         "origin": null,
         "pid": process.pid().parse::<u32>().unwrap(),
         "step": null,
+        "turn": null,
         "active_since": started["session"]["started_at"],
         "started_at": started["session"]["started_at"],
         "ended_at": null,
