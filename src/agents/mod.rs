@@ -1,5 +1,10 @@
 //! What is known of the coding agents whose work is checkpointed: their names here, and what each of them calls itself to a person.
 
+pub mod hooks;
+pub mod payload;
+pub mod prefix;
+pub mod session_key;
+
 use std::fmt;
 
 /// An agent that has hooks we can be called from.

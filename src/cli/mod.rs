@@ -13,6 +13,7 @@ mod doctor;
 mod drop;
 mod export;
 mod fetch;
+mod hook;
 mod import;
 mod list;
 mod name;
@@ -121,6 +122,8 @@ enum Command {
     Run(run::Args),
     /// Start, end, list, show or delete a session
     Session(session::Args),
+    /// Take an event that a coding agent tells of on standard input; prints nothing and never fails
+    Hook(hook::Args),
     /// Write checkpoints into one file for another machine
     Export(export::Args),
     /// Read checkpoints from such a file
@@ -139,6 +142,9 @@ enum Command {
 pub fn main() -> ExitCode {
     crate::sys::signals::ignore_file_size_signal();
     panic::install();
+    if let Some(exit) = hook::answer(std::env::args_os()) {
+        return exit;
+    }
     if let Some(exit) = complete::answer() {
         return exit.into();
     }
@@ -175,6 +181,7 @@ impl Cli {
             // Its exit code is that of another program.
             Command::Run(args) => return Ok(run::run(args, ui)),
             Command::Session(args) => session::run(args, ui),
+            Command::Hook(args) => return Ok(hook::run(args)),
             Command::Export(args) => export::run(args, ui),
             Command::Import(args) => import::run(args, ui),
             Command::Push(args) => push::run(args, ui),

@@ -26,3 +26,17 @@ pub(super) fn install() {
 fn end() -> ! {
     std::process::exit(i32::from(Exit::Fatal.code()))
 }
+
+/// Turns a panic into a line for `tell`, which says where it was and nothing of what was at hand, and a quiet end without an error.
+pub(super) fn replace(tell: impl Fn(&str) + Send + Sync + 'static) {
+    std::panic::set_hook(Box::new(move |info| {
+        let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
+        tell(&format!("internal error{place}"));
+        end_quietly();
+    }));
+}
+
+#[expect(clippy::exit, reason = "a panic cannot be turned into a return from main; locks of the kernel end with the process")]
+fn end_quietly() -> ! {
+    std::process::exit(0)
+}

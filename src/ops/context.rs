@@ -24,7 +24,11 @@ pub struct Context {
 impl Context {
     /// Opens the repository around `directory` and its database. A database that was missing is filled from the refs.
     pub fn open(directory: &Path) -> Result<Context, Error> {
-        let repo = Repo::open(directory)?;
+        Context::of(Repo::open(directory)?)
+    }
+
+    /// The same for a repository that is open.
+    pub fn of(repo: Repo) -> Result<Context, Error> {
         let store = Store::open(&repo.shared_dir(), repo.sharing())?;
         let mut context = Context { repo, store, pruned: 0 };
         if context.store.was_created()? {

@@ -7,6 +7,7 @@ mod diff;
 pub mod doctor;
 mod error;
 pub mod handoff;
+pub mod hook;
 mod list;
 mod name;
 pub mod remote;

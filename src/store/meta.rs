@@ -4,7 +4,10 @@ use rusqlite::{OptionalExtension, params};
 
 use super::row::{signed, unsigned};
 use super::{Store, StoreError};
-use crate::model::{ObjectId, SessionKey, Stat, WorktreeId};
+use crate::model::{Millis, ObjectId, SessionKey, Stat, WorktreeId};
+
+/// The key of the last event of an agent, but for the agent's name.
+const LAST_EVENT: &str = "last-event-of-";
 
 impl Store {
     /// The value kept under `key`.
@@ -26,6 +29,17 @@ impl Store {
         let set = self.db.execute("INSERT OR IGNORE INTO meta (key, value) VALUES (?1, ?2)", [key, value]);
         set.map_err(|e| self.error("write to", e))?;
         Ok(self.meta(key)?.unwrap_or_else(|| value.to_owned()))
+    }
+
+    /// Remembers that an agent told of an event.
+    pub fn note_event(&mut self, agent: &str, event: &str, at: Millis) -> Result<(), StoreError> {
+        self.set_meta(&format!("{LAST_EVENT}{agent}"), &format!("{at} {event}"))
+    }
+
+    /// The last event that an agent told of, and when.
+    pub fn last_event(&self, agent: &str) -> Result<Option<(Millis, String)>, StoreError> {
+        let noted = self.meta(&format!("{LAST_EVENT}{agent}"))?;
+        Ok(noted.and_then(|text| text.split_once(' ').and_then(|(at, event)| Some((at.parse().ok()?, event.to_owned())))))
     }
 
     /// The session that a checkpoint of `worktree` belongs to when none is named.

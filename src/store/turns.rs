@@ -80,10 +80,10 @@ impl Store {
         found.map_err(|e| self.error("read", e))
     }
 
-    /// Takes out what an agent was recorded to be at work on in a session.
-    pub fn remove_turn_runs(&mut self, session: &SessionKey) -> Result<(), StoreError> {
+    /// Takes out that an agent is at work on a turn of a session, up to the turn with this number.
+    pub fn remove_turn_runs(&mut self, session: &SessionKey, number: u32) -> Result<(), StoreError> {
         self.require_writable()?;
-        let removed = self.db.execute("DELETE FROM runs WHERE session = ?1 AND turn IS NOT NULL", [session.as_str()]);
+        let removed = self.db.execute("DELETE FROM runs WHERE session = ?1 AND turn <= ?2", params![session.as_str(), number]);
         removed.map(|_| ()).map_err(|e| self.error("write to", e))
     }
 
@@ -104,10 +104,11 @@ impl Store {
     }
 }
 
-/// One more than any turn of the session has, whether a row or a checkpoint tells of it.
+/// One more than any turn of the session has, whether a row or a checkpoint tells of it. One from before a turn tells of none.
 fn next_number(db: &rusqlite::Connection, session: &SessionKey) -> rusqlite::Result<u32> {
     let query = "SELECT 1 + max(coalesce((SELECT max(number) FROM turns WHERE session = ?1), 0), \
-                 coalesce((SELECT max(turn) FROM checkpoints WHERE session = ?1), 0))";
+                 coalesce((SELECT max(CASE kind WHEN 'turn-start' THEN turn - 1 ELSE turn END) \
+                 FROM checkpoints WHERE session = ?1), 0))";
     let next: i64 = db.prepare_cached(query)?.query_row([session.as_str()], |row| row.get(0))?;
     Ok(u32::try_from(next).unwrap_or(u32::MAX))
 }
@@ -130,6 +131,7 @@ mod tests {
         assert_eq!(store.begin_turn(&a, Some("t1"), 5, Some(&sample_boundary())).unwrap(), 1);
         store.insert(&Checkpoint { kind: Kind::Turn, turn: Some(7), ..sample(1) }).unwrap();
         assert_eq!((store.next_turn(&a).unwrap(), store.next_turn(&b).unwrap()), (8, 1));
+        store.insert(&Checkpoint { kind: Kind::TurnStart, turn: Some(8), ..sample(2) }).unwrap();
         assert_eq!(store.begin_turn(&a, None, 6, None).unwrap(), 8);
         assert_eq!(store.begin_turn(&b, Some("t1"), 6, None).unwrap(), 1);
 

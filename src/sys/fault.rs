@@ -1,7 +1,7 @@
 //! Places where a test can let the program fail: before each change that a restore makes to the file system.
 //!
 //! `GIT_CHECKPOINT_FAULT=<what>:<n>[,…]` acts at the n-th place, counted from 1: `kill` ends the process as `kill -9` does, `full`
-//! fails as a full disk does, `denied` as missing permissions do, `hold` stops the process until it is told to go on (`SIGCONT`).
+//! fails as a full disk does, `denied` as missing permissions do, `panic` panics, `hold` stops the process until it is told to go on (`SIGCONT`).
 //! `count:<file>` writes the number of places passed so far into
 //! a file. Release builds have none of it.
 
@@ -62,6 +62,11 @@ mod active {
         orders.iter().try_for_each(|(what, value)| obey(what, value, passed))
     }
 
+    /// An index out of bounds: whoever uses it panics.
+    fn n_of(value: &str) -> usize {
+        value.len()
+    }
+
     fn obey(what: &str, value: &str, passed: usize) -> io::Result<()> {
         if what == "count" {
             return std::fs::write(value, passed.to_string());
@@ -71,6 +76,7 @@ mod active {
         }
         match what {
             "full" => Err(rustix::io::Errno::NOSPC.into()),
+            "panic" => Err(io::Error::other(["a test asked for it"][n_of(value)])),
             "denied" => Err(rustix::io::Errno::ACCESS.into()),
             _ => {
                 use rustix::process::Signal;

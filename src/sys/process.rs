@@ -36,6 +36,14 @@ impl Process {
         self.is_alive() && lineage.into_iter().any(|pid| pid == self.pid)
     }
 
+    /// The nearest process above this one whose name is none of `passed_over`. None if it is the first of all processes, which takes
+    /// over those that nobody waits for.
+    pub fn above_this(passed_over: &[&str]) -> Option<Process> {
+        let above = std::iter::successors(parent_of(std::process::id()), |pid| parent_of(*pid)).take(MOST_ANCESTORS);
+        let mut meant = above.into_iter().filter(|pid| !name_of(*pid).is_some_and(|name| passed_over.contains(&name.as_str())));
+        meant.next().filter(|pid| *pid > 1).and_then(Process::of)
+    }
+
     /// True if the process still runs.
     pub fn is_alive(&self) -> bool {
         if self.boot != boot_id() {
@@ -71,6 +79,13 @@ fn start_of(pid: u32) -> Option<u64> {
 /// Field 4, unless that is nobody.
 fn parent_of(pid: u32) -> Option<u32> {
     fields_of(pid)?.split_ascii_whitespace().nth(1)?.parse().ok().filter(|parent| *parent != 0)
+}
+
+/// Field 2, which the system cuts to 15 bytes.
+fn name_of(pid: u32) -> Option<String> {
+    let bytes = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    Some(text.split_once('(')?.1.rsplit_once(')')?.0.to_owned())
 }
 
 /// The fields from the third on; the name before them may hold spaces and parentheses, and need not be UTF-8.
@@ -115,6 +130,15 @@ mod tests {
         assert!(!process.is_alive());
         assert_eq!(Process::of(child.id()), None);
         assert_eq!(Process::of(0), None);
+    }
+
+    #[test]
+    fn the_process_above_is_found_past_those_that_are_passed_over() {
+        let parent = std::os::unix::process::parent_id();
+        let name = name_of(parent).unwrap();
+
+        assert_eq!(Process::above_this(&[]).map(|process| process.pid), Some(parent));
+        assert_ne!(Process::above_this(&[&name]).map(|process| process.pid), Some(parent));
     }
 
     #[test]

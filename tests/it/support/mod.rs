@@ -1,5 +1,6 @@
 //! What the tests stand on: a private environment, a repository with real git as the judge, whole-state comparison.
 
+mod conversation;
 mod env;
 pub mod monitor;
 mod oracle;
@@ -15,6 +16,7 @@ pub mod strace;
 mod terminal;
 pub mod tools;
 
+pub use conversation::{Conversation, feed, quiet};
 pub use env::TestEnv;
 pub use oracle::Belief;
 pub use output::Output;

@@ -20,7 +20,13 @@ impl Output {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let shown = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         let output = command.output().unwrap_or_else(|error| panic!("cannot run {shown}: {error}"));
-        Output { command: shown, status: output.status, stdout: output.stdout, stderr: output.stderr }
+        Output::from_parts(shown, output)
+    }
+
+    /// What a command gave back that was run elsewhere.
+    #[must_use = "an output that nobody looks at hides a failure"]
+    pub fn from_parts(command: String, output: std::process::Output) -> Output {
+        Output { command, status: output.status, stdout: output.stdout, stderr: output.stderr }
     }
 
     /// The exit code; none if a signal ended it.

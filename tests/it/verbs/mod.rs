@@ -5,6 +5,8 @@ mod colour;
 mod completion;
 mod doctor;
 mod drop;
+mod hook;
+mod hook_failures;
 mod list;
 mod name;
 mod pager;
