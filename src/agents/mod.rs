@@ -4,6 +4,7 @@ pub mod hooks;
 pub mod payload;
 pub mod prefix;
 pub mod session_key;
+pub mod settings;
 
 use std::fmt;
 

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::exit::Exit;
 use super::output::Ui;
+use crate::agents::settings::SettingsError;
 use crate::git::GitError;
 use crate::git::restore::Left;
 use crate::model::{Blocker, InvalidId, SelectorError};
@@ -179,6 +180,7 @@ fn operation(error: &ops::Error) -> Account {
             .hint("`git checkpoint undo --list` and `git checkpoint redo --list` show what needs them"),
         Error::Selector(_) => Account::new("invalid-selector", Exit::Selector)
             .hint("a selector is a number, `@`, `@~1`, `@{2 hours ago}`, a name, an id or its prefix"),
+        Error::Settings(error) => settings(error),
         Error::Invalid(_) => Account::new("invalid-name", Exit::Usage),
         Error::LockTimeout(_) => {
             Account::new("lock-timeout", Exit::LockTimeout).hint("`checkpoint.lockTimeout` sets how long to wait")
@@ -197,6 +199,19 @@ fn operation(error: &ops::Error) -> Account {
         ),
         Error::Interrupted(_) => Account::new("interrupted", Exit::Partial)
             .hint("`git checkpoint restore --continue` finishes it, `git checkpoint restore --abort` takes it back"),
+    }
+}
+
+fn settings(error: &SettingsError) -> Account {
+    match error {
+        SettingsError::Syntax { .. } => {
+            Account::new("settings-malformed", Exit::Refused).hint("mend the file and try again; nothing was written")
+        }
+        SettingsError::Foreign(_) => {
+            Account::new("settings-foreign", Exit::Refused).hint("move it away, or remove it yourself; nothing was written")
+        }
+        SettingsError::Changed(_) => Account::new("settings-changed", Exit::Refused).hint("try again"),
+        SettingsError::Io { .. } => Account::new("io", Exit::Fatal),
     }
 }
 

@@ -14,6 +14,7 @@ mod drop;
 mod export;
 mod fetch;
 mod hook;
+mod hooks;
 mod import;
 mod list;
 mod name;
@@ -124,6 +125,8 @@ enum Command {
     Session(session::Args),
     /// Take an event that a coding agent tells of on standard input; prints nothing and never fails
     Hook(hook::Args),
+    /// Put the hooks of coding agents into their settings, take them out, or show how they stand
+    Hooks(hooks::Args),
     /// Write checkpoints into one file for another machine
     Export(export::Args),
     /// Read checkpoints from such a file
@@ -182,6 +185,7 @@ impl Cli {
             Command::Run(args) => return Ok(run::run(args, ui)),
             Command::Session(args) => session::run(args, ui),
             Command::Hook(args) => return Ok(hook::run(args)),
+            Command::Hooks(args) => hooks::run(args, ui),
             Command::Export(args) => export::run(args, ui),
             Command::Import(args) => import::run(args, ui),
             Command::Push(args) => push::run(args, ui),

@@ -1,5 +1,6 @@
 //! What an operation can end with other than its result.
 
+use crate::agents::settings::SettingsError;
 use crate::git::GitError;
 use crate::git::restore::Left;
 use crate::model::{Blocker, InvalidId, SelectorError};
@@ -59,6 +60,9 @@ pub enum Error {
     /// The selector has no known form.
     #[error(transparent)]
     Selector(#[from] SelectorError),
+    /// The settings of an agent were left as they are.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// A name or key breaks its rules.
     #[error(transparent)]
     Invalid(#[from] InvalidId),

@@ -8,6 +8,7 @@ pub mod doctor;
 mod error;
 pub mod handoff;
 pub mod hook;
+pub mod hooks;
 mod list;
 mod name;
 pub mod remote;

@@ -123,6 +123,11 @@ fn bytes_in(folder: &Path) -> u64 {
 
 /// The last whole line of the log: when, what, why.
 fn last_failure(log: &Path) -> Option<LoggedFailure> {
+    last_failure_of(log, "")
+}
+
+/// The last line of the log that is about a command which begins so.
+pub(super) fn last_failure_of(log: &Path, command: &str) -> Option<LoggedFailure> {
     use std::io::{Read, Seek, SeekFrom};
     const MOST: u64 = 64 * 1024;
     let mut file = std::fs::File::open(log).ok()?;
@@ -131,7 +136,8 @@ fn last_failure(log: &Path) -> Option<LoggedFailure> {
     let mut tail = Vec::new();
     file.take(MOST).read_to_end(&mut tail).ok()?;
     let tail = String::from_utf8_lossy(&tail);
-    let (at, message) = tail.lines().rev().find(|line| !line.is_empty())?.split_once(' ')?;
+    let mut lines = tail.lines().rev().filter_map(|line| line.split_once(' '));
+    let (at, message) = lines.find(|(_, message)| message.starts_with(command))?;
     Some(LoggedFailure { at: at.to_owned(), message: message.to_owned() })
 }
 

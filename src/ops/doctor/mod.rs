@@ -66,6 +66,7 @@ pub enum ProblemCode {
     UnknownSetting,
     MirrorRemote,
     AliasInTheWay,
+    HooksOutdated,
     RestoreInterrupted,
     StaleLock,
     ScratchFile,
@@ -86,10 +87,11 @@ pub enum ProblemCode {
 
 impl ProblemCode {
     /// Every code.
-    pub const ALL: [ProblemCode; 19] = [
+    pub const ALL: [ProblemCode; 20] = [
         ProblemCode::UnknownSetting,
         ProblemCode::MirrorRemote,
         ProblemCode::AliasInTheWay,
+        ProblemCode::HooksOutdated,
         ProblemCode::RestoreInterrupted,
         ProblemCode::StaleLock,
         ProblemCode::ScratchFile,
@@ -114,6 +116,7 @@ impl ProblemCode {
             ProblemCode::UnknownSetting => "unknown-setting",
             ProblemCode::MirrorRemote => "mirror-remote",
             ProblemCode::AliasInTheWay => "alias-in-the-way",
+            ProblemCode::HooksOutdated => "hooks-outdated",
             ProblemCode::RestoreInterrupted => "restore-interrupted",
             ProblemCode::StaleLock => "stale-lock",
             ProblemCode::ScratchFile => "scratch-file",

@@ -4,11 +4,18 @@ use gix::bstr::ByteSlice;
 
 use super::{ProblemCode, Report};
 use crate::git::{Repo, unknown_settings};
+use crate::ops::hooks;
 
 pub(super) fn examine(repo: &Repo, report: &mut Report) {
     for key in unknown_settings(repo) {
         let message = format!("the setting `{key}` means nothing to this program");
         report.by_hand(ProblemCode::UnknownSetting, message, format!("remove it: git config --unset-all {key}"));
+    }
+    for found in hooks::incomplete(repo) {
+        let (agent, path) = (found.place.agent, found.place.path.display());
+        let message = format!("the hooks of {} in `{path}` are not those of this version", agent.title());
+        let hint = format!("put them in anew: git checkpoint hooks install {agent} --{}", found.place.level.as_str());
+        report.by_hand(ProblemCode::HooksOutdated, message, hint);
     }
     let gix = repo.gix();
     let config = gix.config_snapshot();

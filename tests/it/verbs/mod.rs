@@ -7,6 +7,8 @@ mod doctor;
 mod drop;
 mod hook;
 mod hook_failures;
+mod hooks;
+mod hooks_status;
 mod list;
 mod name;
 mod pager;
