@@ -94,7 +94,8 @@ pub fn drop(context: &mut Context, request: &DropRequest) -> Result<DropOutcome,
     Ok(outcome(DropStatus::Dropped, gone, bytes, Vec::new()))
 }
 
-fn removal_of(checkpoint: &Checkpoint) -> Removal {
+/// What goes with a checkpoint: all the names that it has as far as the caller knows.
+pub(in crate::ops) fn removal_of(checkpoint: &Checkpoint) -> Removal {
     let names = checkpoint.names.iter().map(|name| (refs::name_ref(name), checkpoint.commit));
     Removal {
         id: checkpoint.id.clone(),

@@ -19,7 +19,7 @@ use crate::sys::progress::{self, Phase};
 const REFS_WAIT: Duration = Duration::from_secs(2);
 
 /// While it lives nothing is captured, restored or taken away anywhere in the repository.
-pub(super) struct Guard {
+pub(in crate::ops) struct Guard {
     _repository: RepositoryLock,
     _own: Option<WorktreeLock>,
     _others: Vec<WorktreeLock>,
@@ -28,7 +28,7 @@ pub(super) struct Guard {
 impl Guard {
     /// Waits for all locks, as long as `checkpoint.lockTimeout` says for each kind; refuses if a restore of this worktree was
     /// interrupted.
-    pub(super) fn wait(context: &mut Context) -> Result<Guard, Error> {
+    pub(in crate::ops) fn wait(context: &mut Context) -> Result<Guard, Error> {
         context.store.require_writable()?;
         progress::begin(Phase::Wait, 0);
         let limit = context.repo.config().lock_timeout;
@@ -53,7 +53,7 @@ impl Guard {
 }
 
 /// Takes checkpoints away, with what is kept for them. One that got another name meanwhile stays. Returns those that went.
-pub(super) fn remove(
+pub(in crate::ops) fn remove(
     context: &mut Context,
     _guard: &Guard,
     removals: &[Removal],

@@ -171,3 +171,51 @@ fn the_worktrees_own_session_can_be_deleted_and_another_takes_its_place() {
     assert_eq!(numbers(&repo), "2");
     assert_ne!(repo.field("B", "session"), own);
 }
+
+/// Deletes the session with a fault at every point in turn: all of its checkpoints go or none, and the same command again ends it.
+fn fail_everywhere(fault: &str) {
+    let mut points = 0;
+    for point in 1.. {
+        let repo = with_session();
+        repo.run(["pack-refs", "--all"]);
+        let output = repo.with_fault(&format!("{fault}:{point}"), &["session", "delete", "-q", "-y", "s"]);
+        let left = numbers(&repo);
+        assert!(left == "1\n2\n3\n4" || left == "1\n4", "{fault} at {point}: {left:?}");
+
+        let again = repo.checkpoint(["session", "delete", "-q", "-y", "s"]);
+        assert!(again.code() == Some(0) || (again.code() == Some(4) && left == "1\n4"), "{fault} at {point}: {again}");
+        repo.checkpoint(["-q", "--allow-empty"]).success();
+        assert_eq!(repo.checkpoint_refs().len(), 3, "{fault} at {point}");
+        assert_eq!(repo.git(["for-each-ref", "refs/checkpoint-names"]).text().lines().count(), 2, "{fault} at {point}");
+        repo.checkpoint(["session", "show", "s"]).exits(4);
+        repo.assert_sound();
+        if output.code() == Some(0) {
+            break;
+        }
+        points += 1;
+    }
+    assert!(points >= 3, "only {points} points");
+}
+
+#[test]
+fn killed_or_with_a_full_disk_at_any_point_all_go_or_none_and_the_next_ends_it() {
+    fail_everywhere("kill");
+    fail_everywhere("full");
+}
+
+#[test]
+fn nothing_is_deleted_while_another_worktree_is_being_saved_or_restored() {
+    let repo = with_session();
+    let linked = repo.linked_worktree("linked");
+    linked.checkpoint(["-q"]).success();
+    let before = refs(&repo);
+    let lock = std::fs::File::open(linked.git_dir().join("checkpoint/lock")).unwrap();
+    lock.lock().unwrap();
+
+    repo.config("checkpoint.lockTimeout", "100ms");
+    repo.checkpoint(["session", "delete", "-y", "s"]).exits(5);
+
+    assert_eq!(refs(&repo), before);
+    drop(lock);
+    repo.checkpoint(["session", "delete", "-y", "-q", "s"]).success();
+}
