@@ -56,6 +56,8 @@ pub enum Protection {
     Undo,
     /// A restore that was interrupted has to know it.
     Restore,
+    /// Its worktree was removed not long ago, and somebody may come to look for what was in it.
+    RemovedWorktree,
 }
 
 /// Where a checkpoint belongs: `origin` is none for what was made in this repository.

@@ -127,7 +127,7 @@ fn kept(survey: &Survey, goes: &HashMap<CheckpointId, Reason>) -> KeptCounts {
         match facts.protection {
             Some(Protection::Named) => counts.named += 1,
             Some(Protection::Undo | Protection::Restore) => counts.needed += 1,
-            None => {}
+            Some(Protection::RemovedWorktree) | None => {}
         }
         counts
     })

@@ -31,10 +31,12 @@ impl Survey {
         let stays = Millis::try_from(REMOVED_WORKTREE_STAYS.as_millis()).unwrap_or(Millis::MAX);
         let is_over = |worktree: &WorktreeId| {
             let since = removed.get(worktree).copied().unwrap_or(now);
-            !is_known(&context.repo, worktree) && (at_once || now.saturating_sub(since) >= stays)
+            at_once || now.saturating_sub(since) >= stays
         };
+        let is_gone = |worktree: &WorktreeId| !is_known(&context.repo, worktree);
         let own = rows.iter().filter(|row| row.origin.is_none()).map(|row| &row.worktree).chain(removed.keys());
-        let abandoned: HashSet<&WorktreeId> = own.collect::<HashSet<_>>().into_iter().filter(|id| is_over(id)).collect();
+        let gone: HashSet<&WorktreeId> = own.collect::<HashSet<_>>().into_iter().filter(|id| is_gone(id)).collect();
+        let (abandoned, waiting): (HashSet<&WorktreeId>, HashSet<&WorktreeId>) = gone.into_iter().partition(|id| is_over(id));
         let mut next_own = None;
         let facts = rows.iter().map(|row| {
             let is_own = row.origin.is_none();
@@ -48,6 +50,7 @@ impl Survey {
                 () if named.contains(&row.number) => Some(Protection::Named),
                 () if is_needed => Some(Protection::Undo),
                 () if journaled.contains(row.id.as_str()) => Some(Protection::Restore),
+                () if is_own && waiting.contains(&row.worktree) => Some(Protection::RemovedWorktree),
                 () => None,
             };
             let group = (row.origin.clone(), row.worktree.clone());

@@ -131,11 +131,14 @@ fn those_of_a_removed_worktree_stay_fourteen_days() {
     repo.run(["worktree", "remove", "--force", linked.top().to_str().unwrap()]);
 
     assert_eq!(removed(&prune_on(&repo, 30, &[])), [], "nobody knew until now that it is gone");
-    assert_eq!(removed(&prune_on(&repo, 43, &[])), []);
+    for limit in ["--keep-last=1", "--max-age=1d", "--max-size=1"] {
+        assert_eq!(removed(&prune_on(&repo, 43, &["-n", limit])).iter().filter(|(number, _)| *number > 2).count(), 0, "{limit}");
+    }
+    assert_eq!(removed(&prune_on(&repo, 43, &["--keep-last=1"])), [(1, "keep-last")]);
     assert_eq!(removed(&prune_on(&repo, 43, &["-n", "--removed-worktrees"])), [(5, "removed-worktree"), (3, "removed-worktree")]);
     assert_eq!(removed(&prune_on(&repo, 44, &[])), [(5, "removed-worktree"), (3, "removed-worktree")]);
 
-    assert_eq!(numbers(&repo), [4, 2, 1]);
+    assert_eq!(numbers(&repo), [4, 2]);
 }
 
 #[test]
