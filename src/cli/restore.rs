@@ -84,6 +84,15 @@ pub enum TurnSide {
     After,
 }
 
+impl From<TurnSide> for ops::TurnSide {
+    fn from(side: TurnSide) -> Self {
+        match side {
+            TurnSide::Before => ops::TurnSide::Before,
+            TurnSide::After => ops::TurnSide::After,
+        }
+    }
+}
+
 /// Runs `restore`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let wait = args.wait.as_deref().map(parse_wait).transpose()?;
@@ -96,6 +105,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     refuse_unavailable(args)?;
     let request = RestoreRequest {
         selector: args.selector.clone().unwrap_or_default(),
+        turn: args.turn.map(Into::into),
         dry_run: args.dry_run,
         consent: if args.yes { Consent::Given } else { Consent::Missing },
         keep_index: args.keep_index,
@@ -121,9 +131,6 @@ fn refuse_unavailable(args: &Args) -> Result<(), Failure> {
     match args.what {
         None | Some(What::Code) => {}
         Some(What::Memory | What::Both) => return Err(Failure::NotAvailable("restore --what memory")),
-    }
-    if args.turn.is_some() {
-        return Err(Failure::NotAvailable("restore --turn"));
     }
     Ok(())
 }

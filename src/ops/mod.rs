@@ -22,6 +22,7 @@ mod show;
 pub mod status;
 mod tidy;
 mod time;
+mod turn_side;
 pub mod undo;
 
 pub use branch::branch;
@@ -34,6 +35,7 @@ pub use name::{Named, delete_name, name};
 pub use select::select;
 pub use show::base_tree;
 pub use time::{Edge, parse_time};
+pub use turn_side::{TurnSide, turn_side};
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -21,7 +21,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Context, Error, select};
+use super::{Context, Error, TurnSide, select, turn_side};
 use crate::git::pathspec::Pathspec;
 use crate::git::restore::{Export, IndexMode, Kept, OpKind, Rescued, export};
 use crate::model::{BString, Blocker, BlockerCode, Checkpoint, ObjectId};
@@ -46,6 +46,8 @@ pub enum Consent {
 pub struct RestoreRequest {
     /// Which checkpoint, as typed.
     pub selector: String,
+    /// With an agent's turn, which end of it; by default what the selector names.
+    pub turn: Option<TurnSide>,
     /// Work everything out and change nothing.
     pub dry_run: bool,
     /// Whether the person agreed.
@@ -74,6 +76,7 @@ impl RestoreRequest {
     pub fn of(selector: &str, directory: &Path) -> RestoreRequest {
         RestoreRequest {
             selector: selector.to_owned(),
+            turn: None,
             dry_run: false,
             consent: Consent::Missing,
             keep_index: false,
@@ -145,8 +148,17 @@ pub struct HeadMoved {
 
 /// Brings the worktree back to the checkpoint that the request names.
 pub fn restore(context: &mut Context, request: &RestoreRequest) -> Result<RestoreOutcome, Error> {
-    let target = select(&context.repo, &context.store, &request.selector)?;
+    let target = target(context, request)?;
     run(context, Task { target, verb: Verb::Restore, row: None, taken_back: None, request })
+}
+
+/// The checkpoint that the request means.
+fn target(context: &Context, request: &RestoreRequest) -> Result<Checkpoint, Error> {
+    let named = select(&context.repo, &context.store, &request.selector)?;
+    match request.turn {
+        Some(side) => turn_side(context, named, side),
+        None => Ok(named),
+    }
 }
 
 /// What was written into a directory.
@@ -166,7 +178,7 @@ pub struct ExportOutcome {
 
 /// Writes the files of a checkpoint into `directory`, which must be empty or missing. Touches nothing else.
 pub fn restore_to(context: &Context, request: &RestoreRequest, directory: &Path) -> Result<ExportOutcome, Error> {
-    let target = select(&context.repo, &context.store, &request.selector)?;
+    let target = target(context, request)?;
     let directory = request.directory.join(directory);
     let usable = match std::fs::read_dir(&directory) {
         Ok(mut entries) => entries.next().is_none(),

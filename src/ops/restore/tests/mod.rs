@@ -44,6 +44,7 @@ impl World {
     fn request(&self, name: &str) -> RestoreRequest {
         RestoreRequest {
             selector: name.into(),
+            turn: None,
             dry_run: false,
             consent: Consent::Given,
             keep_index: false,
