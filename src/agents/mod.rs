@@ -1,5 +1,6 @@
 //! What is known of the coding agents whose work is checkpointed: their names here, and what each of them calls itself to a person.
 
+pub mod conversation;
 pub mod hooks;
 pub mod payload;
 pub mod prefix;
@@ -50,6 +51,18 @@ impl Agent {
             Agent::OpenCode => "OpenCode",
             Agent::Cursor => "Cursor",
             Agent::Copilot => "Copilot CLI",
+        }
+    }
+
+    /// The command that starts it.
+    pub fn program(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude",
+            Agent::Codex => "codex",
+            Agent::Gemini => "gemini",
+            Agent::OpenCode => "opencode",
+            Agent::Cursor => "cursor-agent",
+            Agent::Copilot => "copilot",
         }
     }
 

@@ -31,7 +31,22 @@ pub fn prefix_of(path: &Path) -> io::Result<Prefix> {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     let offset = end_of_last_line(&file, meta.len())?;
-    let mut rest = file.take(offset);
+    Ok(Prefix { offset, sha256: sha256_of(file, offset)? })
+}
+
+/// True if the file begins with `offset` bytes of this SHA-256. It may have grown since.
+pub fn begins_with(path: &Path, offset: u64, sha256: &str) -> io::Result<bool> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_CLOEXEC).open(path)?;
+    match sha256_of(file, offset) {
+        Ok(found) => Ok(found == sha256),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Of the first `len` bytes.
+fn sha256_of(file: File, len: u64) -> io::Result<String> {
+    let mut rest = file.take(len);
     let (mut hash, mut buffer, mut read) = (Sha256::new(), vec![0; 256 * 1024], 0);
     loop {
         let count = match rest.read(&mut buffer) {
@@ -43,10 +58,10 @@ pub fn prefix_of(path: &Path) -> io::Result<Prefix> {
         hash.update(&buffer[..count]);
         read += count as u64;
     }
-    if read != offset {
+    if read != len {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    Ok(Prefix { offset, sha256: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect() })
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Where the last line that has an end ends, in the first `len` bytes.

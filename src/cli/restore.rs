@@ -10,10 +10,10 @@ use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::{Ui, plural, sanitize};
-use super::render::restore as render;
+use super::render::{memory as memory_render, restore as render};
 use crate::git::parse_duration;
 use crate::git::restore::Rescued;
-use crate::model::{Blocker, BlockerCode, Override};
+use crate::model::{self, Blocker, BlockerCode, Override};
 use crate::ops;
 use crate::ops::restore::{
     Consent, ExportOutcome, Recovered, RestoreOutcome, RestoreRequest, RestoreStatus, abort_restore, continue_restore, restore,
@@ -84,6 +84,16 @@ pub enum TurnSide {
     After,
 }
 
+impl From<What> for model::What {
+    fn from(what: What) -> Self {
+        match what {
+            What::Code => model::What::Code,
+            What::Memory => model::What::Memory,
+            What::Both => model::What::Both,
+        }
+    }
+}
+
 impl From<TurnSide> for ops::TurnSide {
     fn from(side: TurnSide) -> Self {
         match side {
@@ -102,10 +112,15 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     if args.abort {
         return abort(ui, wait);
     }
-    refuse_unavailable(args)?;
+    let mut context = super::open_to_restore(ui)?;
+    let what = args.what.map_or(context.repo.config().restore_what, Into::into);
+    if args.to.is_some() && args.what.is_some_and(|what| what != What::Code) {
+        return Err(Failure::Usage("`--to` writes files and has no memory to restore".into()));
+    }
     let request = RestoreRequest {
         selector: args.selector.clone().unwrap_or_default(),
         turn: args.turn.map(Into::into),
+        what,
         dry_run: args.dry_run,
         consent: if args.yes { Consent::Given } else { Consent::Missing },
         keep_index: args.keep_index,
@@ -115,7 +130,6 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         paths: args.paths.iter().map(|path| path.as_encoded_bytes().into()).collect(),
         directory: std::env::current_dir().map_err(Failure::CurrentDirectory)?,
     };
-    let mut context = super::open_to_restore(ui)?;
     if let Some(directory) = &args.to {
         let exported = restore_to(&context, &request, directory)?;
         return report_export(ui, &exported);
@@ -125,14 +139,6 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Some(outcome) => report(ui, &outcome),
         None => Ok(Exit::Done),
     }
-}
-
-fn refuse_unavailable(args: &Args) -> Result<(), Failure> {
-    match args.what {
-        None | Some(What::Code) => {}
-        Some(What::Memory | What::Both) => return Err(Failure::NotAvailable("restore --what memory")),
-    }
-    Ok(())
 }
 
 fn parse_wait(text: &str) -> Result<Duration, Failure> {
@@ -165,6 +171,7 @@ pub(super) fn with_consent(
     }
     ui.say(format!("{}: {}", render::title(&preview.target), render::summary(&preview)));
     render::notes(&preview).iter().for_each(|note| ui.say(note));
+    tell_memory(ui, &preview);
     if !ui.confirm("restore it here?") {
         return Err(Failure::Declined);
     }
@@ -188,20 +195,42 @@ pub(super) fn report(ui: &mut Ui, outcome: &RestoreOutcome) -> Result<Exit, Fail
             ui.done(render::unchanged(outcome))?;
             render::notes(outcome).iter().for_each(|note| ui.say(note));
         }
-        RestoreStatus::Restored => {
-            ui.done(render::result(outcome))?;
-            render::notes(outcome).iter().for_each(|note| ui.say(note));
+        RestoreStatus::Restored | RestoreStatus::Partial => {
+            tell_restored(ui, outcome)?;
             tell_rescued(ui, &outcome.rescued);
-            ui.say(render::way_back(outcome.verb));
         }
         RestoreStatus::Refused => ui.error("refused: nothing was changed"),
     }
+    tell_memory(ui, outcome);
+    if matches!(outcome.status, RestoreStatus::Restored | RestoreStatus::Partial) {
+        ui.say(render::way_back(outcome.verb));
+    }
     tell_blockers(ui, &outcome.blockers);
     Ok(match () {
-        () if outcome.blockers.is_empty() => Exit::Done,
+        () if outcome.status == RestoreStatus::Partial => Exit::Partial,
+        () if outcome.blockers.is_empty() && outcome.status != RestoreStatus::Refused => Exit::Done,
         () if outcome.timed_out => Exit::LockTimeout,
         () => Exit::Refused,
     })
+}
+
+fn tell_restored(ui: &mut Ui, outcome: &RestoreOutcome) -> Result<(), Failure> {
+    if outcome.has_files() {
+        ui.done(render::result(outcome))?;
+        render::notes(outcome).iter().for_each(|note| ui.say(note));
+    } else {
+        ui.done(render::result_without_files(outcome))?;
+    }
+    Ok(())
+}
+
+/// Tells what became of an agent's memory.
+fn tell_memory(ui: &mut Ui, outcome: &RestoreOutcome) {
+    let Some(memory) = &outcome.memory else { return };
+    if let Some((code, message)) = &memory.failure {
+        ui.warn(format!("the memory is as it was: {} ({code})", sanitize(message)));
+    }
+    memory_render::lines(memory).iter().for_each(|line| ui.say(line));
 }
 
 /// Tells why something was refused, and what to do about it.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use gix::bstr::{BStr, BString, ByteSlice};
 
 use super::{GitError, Repo};
+use crate::model::What;
 use crate::model::retention::Limits;
 use crate::sys::sharing::Sharing;
 
@@ -35,6 +36,8 @@ pub struct Config {
     pub lock_timeout: Duration,
     /// `checkpoint.restore.mainWorktree`.
     pub main_worktree: MainWorktree,
+    /// `checkpoint.restore.what`: what comes back unless a restore is told.
+    pub restore_what: What,
     /// `checkpoint.restore.verify`: what was written is read again.
     pub verify: bool,
     /// `checkpoint.statCache`: false re-reads every file.
@@ -81,6 +84,10 @@ impl Config {
             Some("allow") => MainWorktree::Allow,
             Some(value) => return Err(bad("checkpoint.restore.mainWorktree", value)),
         };
+        let restore_what = match text("checkpoint.restore.what") {
+            None => What::Code,
+            Some(value) => What::parse(&value).ok_or_else(|| bad("checkpoint.restore.what", &value))?,
+        };
         let exclude = snapshot
             .plumbing()
             .strings("checkpoint.exclude")
@@ -95,6 +102,7 @@ impl Config {
             allow_home: boolean("checkpoint.allowHome", false)?,
             lock_timeout,
             main_worktree,
+            restore_what,
             verify: boolean("checkpoint.restore.verify", true)?,
             stat_cache: boolean("checkpoint.statCache", true)?,
             retention: Limits {

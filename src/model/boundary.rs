@@ -202,7 +202,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// A path as text, or as `{"bytes": "<base64>"}` where it is none.
-mod path {
+pub(super) mod path {
     use super::{BString, ByteSlice, Deserialize, Deserializer, Engine, STANDARD, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
@@ -212,7 +212,7 @@ mod path {
         Bytes { bytes: String },
     }
 
-    pub(super) fn serialize<S: Serializer>(path: &Option<BString>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::model) fn serialize<S: Serializer>(path: &Option<BString>, serializer: S) -> Result<S::Ok, S::Error> {
         let written = path.as_ref().map(|path| match path.to_str() {
             // A commit message has no place for control characters.
             Ok(text) if !text.chars().any(char::is_control) => Written::Text(text.to_owned()),
@@ -221,7 +221,7 @@ mod path {
         written.serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BString>, D::Error> {
+    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BString>, D::Error> {
         match Option::<Written>::deserialize(deserializer)? {
             None => Ok(None),
             Some(Written::Text(text)) => Ok(Some(text.into())),

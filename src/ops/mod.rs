@@ -10,6 +10,7 @@ pub mod handoff;
 pub mod hook;
 pub mod hooks;
 mod list;
+pub mod memory;
 mod name;
 pub mod remote;
 pub mod restore;

@@ -3,7 +3,8 @@
 //! Both are restores with all their guards: undo brings back the state before the last restore that is not undone, redo the state
 //! that the last undo left. Each records the state it leaves, so nothing is lost whichever way one goes.
 
-use super::restore::{RestoreOutcome, RestoreRequest, TakenBack, Task, Verb, refuse_if_interrupted, run};
+use super::memory;
+use super::restore::{RestoreOutcome, RestoreRequest, RestoreStatus, TakenBack, Task, Verb, refuse_if_interrupted, run};
 use super::{Context, Error};
 use crate::model::{Checkpoint, CheckpointId};
 use crate::store::Restore;
@@ -28,6 +29,9 @@ impl std::fmt::Display for Direction {
 
 /// Takes one step; none if there is none to take in that direction. The selector and the paths of the request do not count.
 pub fn step(context: &mut Context, direction: Direction, request: &RestoreRequest) -> Result<Option<RestoreOutcome>, Error> {
+    if !request.dry_run {
+        memory::finish_left(context)?;
+    }
     let worktree = context.repo.worktree_id().clone();
     let row = match direction {
         Direction::Undo => context.store.top_undoable(&worktree)?,
@@ -45,6 +49,9 @@ pub fn step(context: &mut Context, direction: Direction, request: &RestoreReques
         }
     };
     let target = checkpoint(context, target)?;
+    if row.memory.as_ref().is_some_and(|change| change.only) {
+        return memory::step_alone(context, &row, verb, &target, request).map(Some);
+    }
     // What stands there now was put there on the way from the target to `left`.
     let left = context.store.by_id(left)?;
     let taken_back = match (direction, &row.created) {
@@ -53,7 +60,9 @@ pub fn step(context: &mut Context, direction: Direction, request: &RestoreReques
         _ => left.map(|left| TakenBack::Trees(target.tree, left.tree)),
     };
     let request = RestoreRequest { selector: target.number.to_string(), paths: Vec::new(), ..request.clone() };
-    run(context, Task { target, verb, row: Some(row.id), taken_back, request: &request }).map(Some)
+    let outcome = run(context, Task { target, verb, row: Some(row.id), taken_back, memory: None, request: &request })?;
+    let is_named = !matches!(outcome.status, RestoreStatus::Refused);
+    Ok(Some(RestoreOutcome { memory: memory::step(&row, verb).filter(|_| is_named), ..outcome }))
 }
 
 /// A restore that can be undone or redone, with the checkpoints it is about.

@@ -12,7 +12,7 @@
 use rusqlite::{OptionalExtension, Row, TransactionBehavior, params};
 
 use super::{Store, StoreError, row};
-use crate::model::{BString, CheckpointId, Millis, WorktreeId};
+use crate::model::{BString, CheckpointId, MemoryChange, Millis, WorktreeId};
 use crate::sys::fault;
 
 /// A restore to be recorded.
@@ -29,6 +29,8 @@ pub struct NewRestore {
     /// The paths that it created, if it was limited to some paths; none if it was about the whole worktree, where the two
     /// trees tell.
     pub created: Option<Vec<BString>>,
+    /// What it did to an agent's memory; none if it left that alone.
+    pub memory: Option<MemoryChange>,
 }
 
 /// A restore that took place.
@@ -50,9 +52,11 @@ pub struct Restore {
     pub redone_to: Option<CheckpointId>,
     /// The paths that it created, if it was limited to some paths.
     pub created: Option<Vec<BString>>,
+    /// What it did to an agent's memory; none if it left that alone.
+    pub memory: Option<MemoryChange>,
 }
 
-const COLUMNS: &str = "id, worktree, pre_restore, target, created_at, undone_by, redone_to, created";
+const COLUMNS: &str = "id, worktree, pre_restore, target, created_at, undone_by, redone_to, created, memory";
 
 /// True for an undone restore of the worktree `?1` after which another was done.
 const SUPERSEDED: &str =
@@ -64,10 +68,12 @@ impl Store {
         let worktree = restore.worktree.as_str();
         self.durably(worktree, |transaction| {
             let created = restore.created.as_ref().map(|paths| row::paths_text(paths).unwrap_or_else(|| "[]".to_owned()));
+            let memory = restore.memory.as_ref().map(MemoryChange::to_line);
             transaction.execute(&format!("DELETE FROM restores WHERE worktree = ?1 AND {SUPERSEDED}"), [worktree])?;
             transaction.execute(
-                "INSERT INTO restores (worktree, pre_restore, target, created_at, created) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![worktree, restore.pre_restore.as_str(), restore.target.as_str(), restore.created_at, created],
+                "INSERT INTO restores (worktree, pre_restore, target, created_at, created, memory) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![worktree, restore.pre_restore.as_str(), restore.target.as_str(), restore.created_at, created, memory],
             )?;
             Ok(transaction.last_insert_rowid())
         })
@@ -103,6 +109,14 @@ impl Store {
         self.durably(&worktree, |transaction| {
             let update = "UPDATE restores SET redone_to = undone_by, undone_by = NULL, pre_restore = ?2 WHERE id = ?1";
             transaction.execute(update, params![restore, pre_restore.as_str()]).map(|_| ())
+        })
+    }
+
+    /// Records that a restore left the memory alone after all.
+    pub fn forget_memory(&mut self, restore: i64) -> Result<(), StoreError> {
+        let worktree = self.worktree_of(restore)?;
+        self.durably(&worktree, |transaction| {
+            transaction.execute("UPDATE restores SET memory = NULL WHERE id = ?1", [restore]).map(|_| ())
         })
     }
 
@@ -200,7 +214,7 @@ fn put_back(db: &mut rusqlite::Connection, worktree: &str, before: &[RawRow]) ->
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute("DELETE FROM restores WHERE worktree = ?1", [worktree])?;
     for row in before {
-        let insert = format!("INSERT INTO restores ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+        let insert = format!("INSERT INTO restores ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
         transaction.execute(&insert, rusqlite::params_from_iter(row))?;
     }
     let now = crate::sys::now_millis().to_string();
@@ -228,6 +242,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Restore> {
         undone_by: maybe(5)?,
         redone_to: maybe(6)?,
         created: row.get_ref(7)?.as_str_or_null()?.map(created_paths),
+        memory: row.get_ref(8)?.as_str_or_null()?.and_then(MemoryChange::from_line),
     })
 }
 
@@ -244,6 +259,7 @@ mod tests {
             target: id,
             created_at: n,
             created: Some(vec!["a".into(), b"\xff".as_slice().into()]),
+            memory: None,
         }
     }
 

@@ -271,7 +271,7 @@ mod tests {
         let main = WorktreeId::main();
         for (pre_restore, target) in [(0, 3), (3, 3)] {
             let (pre_restore, target) = (all[pre_restore].id.clone(), all[target].id.clone());
-            let restore = NewRestore { worktree: main.clone(), pre_restore, target, created_at: 1, created: None };
+            let restore = NewRestore { worktree: main.clone(), pre_restore, target, created_at: 1, created: None, memory: None };
             store.push_restore(&restore).unwrap();
         }
         store.put_diff_stat(&object(9), &object(1), Default::default()).unwrap();
@@ -304,6 +304,7 @@ mod tests {
             target: all[3].id.clone(),
             created_at: 1,
             created: None,
+            memory: None,
         };
         let id = fixture.store.push_restore(&row(&main, 0)).unwrap();
         fixture.store.mark_undone(id, &all[1].id).unwrap();

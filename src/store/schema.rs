@@ -103,10 +103,12 @@ pub(super) const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (session, number)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX turns_by_id ON turns (session, turn_id);",
+    // JSON: what the restore did to an agent's memory.
+    "ALTER TABLE restores ADD COLUMN memory TEXT;",
 ];
 
 /// The version that this program writes.
-pub(super) const VERSION: i64 = 6;
+pub(super) const VERSION: i64 = 7;
 
 #[cfg(test)]
 mod tests {

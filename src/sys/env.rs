@@ -12,6 +12,11 @@ pub fn test_clock() -> Option<i64> {
     std::env::var("GIT_CHECKPOINT_NOW").ok()?.parse().ok()
 }
 
+/// The home of the person.
+pub fn home() -> Option<std::path::PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(Into::into)
+}
+
 /// The value of `name` where it is set and text.
 pub fn text(name: &str) -> Option<String> {
     std::env::var(name).ok()

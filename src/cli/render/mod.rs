@@ -6,6 +6,7 @@ pub mod format;
 pub mod hooks;
 pub mod json;
 pub mod list;
+pub mod memory;
 pub mod restore;
 pub mod retention;
 pub mod session;

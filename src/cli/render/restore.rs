@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::json::{SCHEMA, checkpoint, put_path};
+use super::memory;
 use crate::cli::output::{Styles, plural, sanitize};
 use crate::git::restore::{IndexMode, KeepReason, Kept, Rescued};
 use crate::model::{BString, Blocker, ByteSlice, Checkpoint};
@@ -28,7 +29,7 @@ pub fn document(outcome: &RestoreOutcome) -> Value {
             "index": if outcome.status == RestoreStatus::Refused { "kept" } else { outcome.index.as_str() },
             "verified": outcome.verified,
         },
-        "memory": Value::Null,
+        "memory": outcome.memory.as_ref().map(memory::document),
         "rescued": Value::from_iter(outcome.rescued.iter().map(rescued)),
         "kept": Value::from_iter(outcome.kept.iter().map(kept)),
         "head_moved": outcome.head_moved.as_ref().map(|moved| json!({
@@ -59,7 +60,7 @@ pub fn recovered_document(recovered: &Recovered, status: &str) -> Value {
         "pre_restore": recovered.pre_restore.as_ref().map(checkpoint),
         "blockers": [],
         "code": {"written": recovered.written, "deleted": recovered.deleted, "index": recovered.index, "verified": recovered.verified},
-        "memory": Value::Null,
+        "memory": recovered.memory.as_ref().map(memory::document),
         "left": Value::from_iter(recovered.aborted.left.paths.iter().map(|path| with_path(path, []))),
         "rescued": Value::from_iter(recovered.aborted.left.rescued.iter().map(rescued)),
         "index_left": recovered.aborted.index_left,
@@ -138,6 +139,7 @@ fn status_word(status: RestoreStatus) -> &'static str {
         RestoreStatus::Restored => "restored",
         RestoreStatus::Unchanged => "unchanged",
         RestoreStatus::Refused => "refused",
+        RestoreStatus::Partial => "partial",
         RestoreStatus::DryRun => "dry-run",
     }
 }
@@ -187,6 +189,15 @@ pub fn result(outcome: &RestoreOutcome) -> String {
         Verb::Redo => "did the restore again".to_owned(),
     };
     format!("{done}: {} written, {} deleted", plural(outcome.written as u64, "file"), outcome.deleted)
+}
+
+/// The result in one line where no file was to be touched.
+pub fn result_without_files(outcome: &RestoreOutcome) -> String {
+    match outcome.verb {
+        Verb::Restore => format!("restored the memory of {}", title(&outcome.target)),
+        Verb::Undo => "undid the last restore, which was of the memory alone".to_owned(),
+        Verb::Redo => "did the restore of the memory again".to_owned(),
+    }
 }
 
 /// The result in one line where nothing was to be done.

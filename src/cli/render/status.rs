@@ -139,6 +139,7 @@ mod tests {
     fn stopped() -> Status {
         let newest = Checkpoint { number: 7, subject: "fix \x1b[31mit".into(), ..sample(1) };
         let restore = Restore {
+            memory: None,
             id: 1,
             worktree: WorktreeId::main(),
             pre_restore: newest.id.clone(),

@@ -18,7 +18,7 @@ use super::plan::DropDir;
 use super::stage::Attributes;
 use super::unreadable::Unreadable;
 use crate::git::{GitError, Repo};
-use crate::model::Millis;
+use crate::model::{MemoryChange, Millis};
 use crate::sys::fault;
 use crate::sys::process::Process;
 use crate::sys::sharing::Sharing;
@@ -56,6 +56,9 @@ pub struct Purpose {
     /// If only some paths are restored, those that are created.
     #[serde(with = "text::paths")]
     pub created: Vec<BString>,
+    /// What the restore does to an agent's memory; none if it leaves that alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryChange>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

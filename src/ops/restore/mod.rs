@@ -21,10 +21,11 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::memory::{self, MemoryOutcome};
 use super::{Context, Error, TurnSide, select, turn_side};
 use crate::git::pathspec::Pathspec;
 use crate::git::restore::{Export, IndexMode, Kept, OpKind, Rescued, export};
-use crate::model::{BString, Blocker, BlockerCode, Checkpoint, ObjectId};
+use crate::model::{BString, Blocker, BlockerCode, Checkpoint, ObjectId, What};
 
 pub use at_work::session_active;
 pub use judge::no_worktree;
@@ -48,6 +49,8 @@ pub struct RestoreRequest {
     pub selector: String,
     /// With an agent's turn, which end of it; by default what the selector names.
     pub turn: Option<TurnSide>,
+    /// What is to come back.
+    pub what: What,
     /// Work everything out and change nothing.
     pub dry_run: bool,
     /// Whether the person agreed.
@@ -77,6 +80,7 @@ impl RestoreRequest {
         RestoreRequest {
             selector: selector.to_owned(),
             turn: None,
+            what: What::Code,
             dry_run: false,
             consent: Consent::Missing,
             keep_index: false,
@@ -98,6 +102,8 @@ pub enum RestoreStatus {
     Unchanged,
     /// Nothing was changed; the blockers say why.
     Refused,
+    /// The files are done, and the memory is not.
+    Partial,
     /// Nothing was changed, as asked.
     DryRun,
 }
@@ -133,6 +139,36 @@ pub struct RestoreOutcome {
     pub plan: Vec<(OpKind, BString)>,
     /// Commits that HEAD has and the checkpoint's HEAD had not, if HEAD moved since.
     pub head_moved: Option<HeadMoved>,
+    /// What became of an agent's memory; none if that was left alone.
+    pub memory: Option<MemoryOutcome>,
+}
+
+impl RestoreOutcome {
+    /// True if it was about files: then the state before was recorded, unless there was nothing to do.
+    pub fn has_files(&self) -> bool {
+        self.pre_restore.is_some() || self.memory.as_ref().is_none_or(|memory| memory.failure.is_some())
+    }
+
+    /// That of a restore that has nothing to do with files.
+    pub(super) fn without_files(target: &Checkpoint, verb: Verb, status: RestoreStatus) -> RestoreOutcome {
+        RestoreOutcome {
+            status,
+            verb,
+            target: target.clone(),
+            pre_restore: None,
+            blockers: Vec::new(),
+            timed_out: false,
+            written: 0,
+            deleted: 0,
+            kept: Vec::new(),
+            index: IndexMode::Kept,
+            verified: false,
+            rescued: Vec::new(),
+            plan: Vec::new(),
+            head_moved: None,
+            memory: None,
+        }
+    }
 }
 
 /// Where HEAD is now, when it is not where it was at capture.
@@ -149,7 +185,7 @@ pub struct HeadMoved {
 /// Brings the worktree back to the checkpoint that the request names.
 pub fn restore(context: &mut Context, request: &RestoreRequest) -> Result<RestoreOutcome, Error> {
     let target = target(context, request)?;
-    run(context, Task { target, verb: Verb::Restore, row: None, taken_back: None, request })
+    memory::restore(context, target, request)
 }
 
 /// The checkpoint that the request means.

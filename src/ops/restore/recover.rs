@@ -10,6 +10,7 @@ use crate::git::lock::WorktreeLock;
 use crate::git::restore::{Aborted, ApplyError, Dead, IndexMode, Purpose, Recovery, pending};
 use crate::git::{Objects, Repo};
 use crate::model::{Blocker, Checkpoint, CheckpointId};
+use crate::ops::memory::{self, MemoryOutcome};
 use crate::ops::save;
 use crate::ops::{Context, Error};
 use crate::store::NewRestore;
@@ -60,6 +61,8 @@ pub struct Recovered {
     pub index: Option<String>,
     /// The journal could not be read: no file was changed, and all that had been set aside is in these folders.
     pub given_up: Option<Vec<PathBuf>>,
+    /// What became of an agent's memory; none if the restore left that alone.
+    pub memory: Option<MemoryOutcome>,
 }
 
 /// Finishes the interrupted restore of this worktree; none if there is none.
@@ -85,6 +88,7 @@ pub fn continue_restore(context: &mut Context, wait: Option<Duration>) -> Result
         Err(ApplyError::IndexLocked) => return Err(index_lock_timeout(context)),
     };
     record(context, &purpose).map_err(|error| Error::Interrupted(Box::new(error)))?;
+    recovered.memory = purpose.memory.as_ref().map(memory::continued);
     recovered.verified = applied.verified;
     recovered.aborted.index_left = applied.index_left;
     recovered.index = Some(if applied.index_left { kept() } else { purpose.index });
@@ -111,9 +115,11 @@ pub fn abort_restore(context: &mut Context, wait: Option<Duration>) -> Result<Op
         return Err(index_lock_timeout(context));
     }
     let mut recovered = describe(context, &recovery)?;
-    unrecord(context, recovery.purpose())?;
+    let purpose = recovery.purpose().clone();
+    unrecord(context, &purpose)?;
     recovered.aborted = recovery.take_back(&context.repo).map_err(|error| Error::Interrupted(Box::new(error.into())))?;
     recovered.index = recovered.aborted.index_left.then(kept);
+    purpose.memory.iter().for_each(memory::discard);
     Ok(Some(recovered))
 }
 
@@ -162,6 +168,7 @@ fn record(context: &mut Context, purpose: &Purpose) -> Result<(), Error> {
                     target,
                     created_at: sys::now_millis(),
                     created: purpose.limited.then(|| purpose.created.clone()),
+                    memory: purpose.memory.clone(),
                 })?;
             }
         }

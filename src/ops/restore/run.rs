@@ -8,7 +8,7 @@ use super::{HeadMoved, RestoreOutcome, RestoreRequest, RestoreStatus, judge, obs
 use crate::git::restore::{ApplyError, Begun, Contents, IndexMode, Left, Originals, Purpose, Session, drop_unknown_originals};
 use crate::git::snapshot::{Keep, Snapshot};
 use crate::git::{GitError, facts};
-use crate::model::{BString, Blocker, BlockerCode, Checkpoint, CheckpointId, Kind, ObjectId};
+use crate::model::{BString, Blocker, BlockerCode, Checkpoint, CheckpointId, Kind, MemoryChange, ObjectId};
 use crate::ops::save::{self, SaveRequest};
 use crate::ops::tidy::tidy;
 use crate::ops::{Context, Error};
@@ -45,6 +45,8 @@ pub(in crate::ops) struct Task<'a> {
     pub(in crate::ops) row: Option<i64>,
     /// What the last restore did that this one takes back.
     pub(in crate::ops) taken_back: Option<TakenBack>,
+    /// What becomes of an agent's memory once the files are done.
+    pub(in crate::ops) memory: Option<MemoryChange>,
     pub(in crate::ops) request: &'a RestoreRequest,
 }
 
@@ -94,7 +96,7 @@ pub fn blockers_now(context: &Context, target: Option<&Checkpoint>, request: &Re
         return Ok(blockers);
     };
     let blockers = judge::judge(context, target, request)?;
-    let task = Task { target: target.clone(), verb: Verb::Restore, row: None, taken_back: None, request };
+    let task = Task { target: target.clone(), verb: Verb::Restore, row: None, taken_back: None, memory: None, request };
     preview(context, &task, blockers).map(|outcome| outcome.blockers)
 }
 
@@ -171,6 +173,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         limited: !task.request.is_whole(),
         index: prepared.index.as_str().to_owned(),
         created: created_if_limited(task, &outcome).unwrap_or_default(),
+        memory: task.memory.clone(),
     };
     let edits = (prepared.index != IndexMode::Kept).then_some(prepared.edits);
     let snapshot = &prepared.snapshot;
@@ -227,6 +230,7 @@ fn record_row(context: &mut Context, task: &Task<'_>, pre_restore: &Checkpoint, 
                 target: task.target.id.clone(),
                 created_at: sys::now_millis(),
                 created: created_if_limited(task, outcome),
+                memory: task.memory.clone(),
             })?;
         }
     }
@@ -255,22 +259,8 @@ fn head_moved(context: &Context, task: &Task<'_>, head: &facts::Head) -> Result<
 }
 
 fn refused(task: &Task<'_>, blockers: Vec<Blocker>) -> RestoreOutcome {
-    RestoreOutcome {
-        status: RestoreStatus::Refused,
-        verb: task.verb,
-        target: task.target.clone(),
-        pre_restore: None,
-        blockers,
-        timed_out: false,
-        written: 0,
-        deleted: 0,
-        kept: Vec::new(),
-        index: if task.request.keep_index { IndexMode::Kept } else { IndexMode::Captured },
-        verified: false,
-        plan: Vec::new(),
-        rescued: Vec::new(),
-        head_moved: None,
-    }
+    let index = if task.request.keep_index { IndexMode::Kept } else { IndexMode::Captured };
+    RestoreOutcome { blockers, index, ..RestoreOutcome::without_files(&task.target, task.verb, RestoreStatus::Refused) }
 }
 
 /// Others held `index.lock` for longer than was to be waited.

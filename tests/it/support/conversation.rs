@@ -83,13 +83,38 @@ impl<'a> Conversation<'a> {
 
     /// Where its transcript is.
     pub fn transcript(&self) -> PathBuf {
-        self.repo.env().home().join(format!("{}.jsonl", Self::ID))
+        self.repo.env().home().join(".claude/projects/-code-demo").join(format!("{}.jsonl", Self::ID))
     }
 
     /// Adds to the transcript.
     pub fn write_transcript(&self, text: &str) {
+        std::fs::create_dir_all(self.transcript().parent().unwrap()).unwrap();
         let file = std::fs::OpenOptions::new().append(true).create(true).open(self.transcript());
         file.unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Adds the lines of a turn to the transcript as the agent writes them, with its answer.
+    pub fn say(&self, turn_id: &str, prompt: &str) {
+        let before = std::fs::read_to_string(self.transcript()).unwrap_or_default();
+        let last =
+            before.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).rfind(|line| !line["uuid"].is_null());
+        let parent = last.map_or(Value::Null, |line| line["uuid"].clone());
+        let (asked, answered) = (format!("u-{turn_id}"), format!("a-{turn_id}"));
+        let prompt = json!({"parentUuid": parent, "isSidechain": false, "promptId": turn_id, "type": "user",
+                            "message": {"role": "user", "content": prompt}, "uuid": asked, "sessionId": Self::ID});
+        let answer = json!({"parentUuid": asked, "isSidechain": false, "type": "assistant", "uuid": answered, "sessionId": Self::ID,
+                            "message": {"role": "assistant", "model": "claude-x", "stop_reason": "end_turn",
+                                        "content": [{"type": "text", "text": "done"}]}});
+        self.write_transcript(&format!("{prompt}\n{answer}\n"));
+    }
+
+    /// A whole turn: the prompt, one file that the agent writes, its answer, and the end.
+    #[track_caller]
+    pub fn turn(&self, turn_id: &str, prompt: &str, file: &str) {
+        self.prompt(turn_id, prompt);
+        self.repo.write(file, format!("{prompt}\n"));
+        self.say(turn_id, prompt);
+        self.stop(turn_id);
     }
 
     /// What the agent says with every event.

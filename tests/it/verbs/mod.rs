@@ -15,6 +15,7 @@ mod pager;
 mod progress;
 mod prune;
 mod remote;
+mod restore_memory;
 mod restore_turn;
 mod run;
 mod run_signals;

@@ -45,6 +45,7 @@ impl World {
         RestoreRequest {
             selector: name.into(),
             turn: None,
+            what: What::Code,
             dry_run: false,
             consent: Consent::Given,
             keep_index: false,
