@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output::{Ui, plural};
+use super::output::{Ui, plural, sanitize};
+use super::render::handoff as render;
 use crate::model::SessionKey;
 use crate::ops::handoff::{ExportRequest, export};
 
@@ -42,6 +43,10 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         since: args.since.clone(),
     };
     let exported = export(&context, &request, output)?;
-    ui.say(format!("{} written to {}", plural(exported.len() as u64, "checkpoint"), output.display()));
+    if ui.wants_json() {
+        ui.json(&render::exported_document(&exported, output))?;
+    }
+    let written = plural(exported.len() as u64, "checkpoint");
+    ui.done(format!("{written} written to {}", sanitize(&output.to_string_lossy())))?;
     Ok(Exit::Done)
 }

@@ -100,8 +100,8 @@ pub fn report(failure: &Failure, ui: &mut Ui) -> Exit {
     let message = failure.to_string();
     let blockers = blockers(failure);
     let candidates = candidates(failure);
-    let causes = ops::causes(failure).into_iter().map(|cause| format!("\ncaused by: {cause}"));
-    ui.error(causes.fold(message.clone(), |text, cause| text + &cause));
+    let causes = ops::causes(failure);
+    ui.error(causes.iter().fold(message.clone(), |text, cause| format!("{text}\ncaused by: {cause}")));
     for blocker in blockers {
         ui.error(format_args!("{} ({})", blocker.message, blocker.code.as_str()));
         ui.hint(&blocker.hint);
@@ -114,8 +114,16 @@ pub fn report(failure: &Failure, ui: &mut Ui) -> Exit {
         let hints = account.hints.join("; ");
         let hint = Some(hints.as_str()).filter(|hint| !hint.is_empty());
         let mut document = error_document(account.code, &message, hint, candidates);
+        document["error"]["causes"] = causes.into();
+        if account.exit == Exit::Partial {
+            document["status"] = "partial".into();
+        }
         if !blockers.is_empty() {
-            document["error"]["blockers"] = super::render::restore::blockers(blockers);
+            let blockers = super::render::restore::blockers(blockers);
+            // As in the document of a restore that is refused when it is known what it is about.
+            document["status"] = "refused".into();
+            document["blockers"] = blockers.clone();
+            document["error"]["blockers"] = blockers;
         }
         if ui.json(&document).is_err() {
             return account.exit;
@@ -126,7 +134,7 @@ pub fn report(failure: &Failure, ui: &mut Ui) -> Exit {
 
 /// The document that `--json` gives in place of a result.
 pub fn error_document(code: &str, message: &str, hint: Option<&str>, candidates: &[String]) -> serde_json::Value {
-    json!({"schema": 1, "error": {"code": code, "message": message, "hint": hint, "candidates": candidates}})
+    json!({"schema": 1, "error": {"code": code, "message": message, "hint": hint, "candidates": candidates, "causes": []}})
 }
 
 fn blockers(failure: &Failure) -> &[Blocker] {
@@ -185,7 +193,10 @@ fn operation(error: &ops::Error) -> Account {
         Error::LockTimeout(_) => {
             Account::new("lock-timeout", Exit::LockTimeout).hint("`checkpoint.lockTimeout` sets how long to wait")
         }
-        Error::NoSuchPath(_) => Account::new("no-such-path", Exit::Fatal),
+        // `git restore` ends with 1 here (builtin/checkout.c, `report_path_error`), which is our negative answer. What was typed
+        // names nothing, and nothing was changed: that is what an unknown selector ends with.
+        Error::NoSuchPath(_) => Account::new("no-such-path", Exit::Selector)
+            .hint("`git checkpoint diff --name-only <checkpoint>` lists the paths that differ"),
         Error::Usage(_) => Account::new("usage", Exit::Usage),
         Error::TakenBack { left, .. } if *left == Left::default() => {
             Account::new("restore-failed", Exit::Fatal).hint("nothing was changed; try again when the cause is mended")
@@ -305,6 +316,7 @@ mod tests {
             "message": "no checkpoint matches `x`",
             "hint": "did you mean one of `good`, `goof`?",
             "candidates": ["good", "goof"],
+            "causes": [],
         }});
         assert_eq!(document, expected);
     }

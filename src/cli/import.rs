@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::{Ui, plural, sanitize};
+use super::render::handoff as render;
 use crate::ops::handoff::import;
 
 /// Options of `import`.
@@ -22,8 +23,11 @@ pub struct Args {
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let mut context = super::open(ui)?;
     let imported = import(&mut context, &args.file, args.verify_only)?;
+    if ui.wants_json() {
+        ui.json(&render::imported_document(&imported, args.verify_only))?;
+    }
     let verb = if args.verify_only { "can be imported" } else { "imported" };
-    ui.say(format!("{} {verb}, {} known already", plural(imported.new.len() as u64, "checkpoint"), imported.known.len()));
+    ui.done(format!("{} {verb}, {} known already", plural(imported.new.len() as u64, "checkpoint"), imported.known.len()))?;
     for name in &imported.taken {
         ui.warn(format!("the name `{}` belongs to another checkpoint here and was left there", sanitize(name)));
     }

@@ -3,6 +3,7 @@
 pub mod diffstat;
 pub mod doctor;
 pub mod format;
+pub mod handoff;
 pub mod hooks;
 pub mod json;
 pub mod list;

@@ -47,8 +47,18 @@ pub fn document(outcome: &RestoreOutcome) -> Value {
 
 /// The document of an undo or redo that has nothing to do.
 pub fn nothing_document() -> Value {
-    json!({"schema": SCHEMA, "status": "unchanged", "target": Value::Null, "pre_restore": Value::Null, "blockers": [],
-           "code": {"written": 0, "deleted": 0, "kept": 0, "index": "kept", "verified": false}, "memory": Value::Null})
+    json!({
+        "schema": SCHEMA,
+        "status": "unchanged",
+        "target": Value::Null,
+        "pre_restore": Value::Null,
+        "blockers": [],
+        "code": {"written": 0, "deleted": 0, "kept": 0, "index": "kept", "verified": false},
+        "memory": Value::Null,
+        "rescued": [],
+        "kept": [],
+        "head_moved": Value::Null,
+    })
 }
 
 /// The document of `restore --continue` and `--abort`.
@@ -59,10 +69,18 @@ pub fn recovered_document(recovered: &Recovered, status: &str) -> Value {
         "target": recovered.target.as_ref().map(checkpoint),
         "pre_restore": recovered.pre_restore.as_ref().map(checkpoint),
         "blockers": [],
-        "code": {"written": recovered.written, "deleted": recovered.deleted, "index": recovered.index, "verified": recovered.verified},
+        "code": {
+            "written": recovered.written,
+            "deleted": recovered.deleted,
+            "kept": 0,
+            "index": recovered.index.as_deref().unwrap_or("kept"),
+            "verified": recovered.verified,
+        },
         "memory": recovered.memory.as_ref().map(memory::document),
-        "left": Value::from_iter(recovered.aborted.left.paths.iter().map(|path| with_path(path, []))),
         "rescued": Value::from_iter(recovered.aborted.left.rescued.iter().map(rescued)),
+        "kept": [],
+        "head_moved": Value::Null,
+        "left": Value::from_iter(recovered.aborted.left.paths.iter().map(|path| with_path(path, []))),
         "index_left": recovered.aborted.index_left,
         "given_up": recovered.given_up.as_ref().map(|places| {
             Value::from_iter(places.iter().map(|place| place.to_string_lossy()))
@@ -85,6 +103,9 @@ pub fn export_document(exported: &ExportOutcome) -> Value {
         "blockers": blockers(&exported.blockers),
         "code": {"written": exported.export.written, "deleted": 0, "kept": 0, "index": "kept", "verified": false},
         "memory": Value::Null,
+        "rescued": [],
+        "kept": [],
+        "head_moved": Value::Null,
         "to": exported.directory.to_string_lossy(),
     })
 }

@@ -2,6 +2,7 @@
 
 mod conversation;
 mod env;
+pub mod golden;
 pub mod monitor;
 mod oracle;
 mod output;

@@ -76,7 +76,7 @@ fn a_repository_broken_in_every_way_is_told_so_and_mended() {
         "alias-in-the-way",
         "mirror-remote",
         "name-dangling",
-        "name-dangling",
+        "name-missing",
         "name-missing",
         "objects-missing",
         "originals-unneeded",

@@ -4,6 +4,7 @@ mod branch;
 mod colour;
 mod completion;
 mod doctor;
+mod documents;
 mod drop;
 mod hook;
 mod hook_failures;
