@@ -264,6 +264,8 @@ fn git(error: &GitError) -> Account {
             Account::new("home-refused", Exit::Fatal).hint("`git config checkpoint.allowHome true` allows it here")
         }
         GitError::BadConfig { .. } => Account::new("bad-config", Exit::Fatal),
+        GitError::MissingConfigValue(key) => Account::new("bad-config", Exit::Fatal)
+            .hint(format!("`git config --show-origin --get-all {key}` tells where it stands")),
         GitError::UnsupportedIndex(_) => Account::new("unsupported-index", Exit::Fatal),
         GitError::Filter { .. } => Account::new("filter-failed", Exit::Fatal),
         GitError::ObjectMissing(_) => Account::new("object-missing", Exit::Fatal),

@@ -121,6 +121,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         selector: args.selector.clone().unwrap_or_default(),
         turn: args.turn.map(Into::into),
         what,
+        insists: args.what.is_some(),
         dry_run: args.dry_run,
         consent: if args.yes { Consent::Given } else { Consent::Missing },
         keep_index: args.keep_index,

@@ -64,55 +64,44 @@ impl Config {
             Ok(value) => Ok(value.unwrap_or(default)),
             Err(_) => Err(bad(key, &snapshot.string(key).map(|v| v.to_string()).unwrap_or_default())),
         };
-        let text = |key: &str| snapshot.string(key).map(|value| value.to_string());
-        let number = |key: &str, default: u64| match snapshot.try_integer(key) {
-            Ok(None) => Ok(default),
-            Ok(Some(value)) if value >= 0 => Ok(value.unsigned_abs()),
-            _ => Err(bad(key, &text(key).unwrap_or_default())),
+        let text = |key| Ok::<_, GitError>(values(&snapshot, key)?.pop().map(|value| value.to_string()));
+        let number = |key: &'static str, default: u64| match (text(key)?, snapshot.try_integer(key)) {
+            (None, _) => Ok(default),
+            (Some(_), Ok(Some(value))) if value >= 0 => Ok(value.unsigned_abs()),
+            (Some(value), _) => Err(bad(key, &value)),
         };
-        let lock_timeout = match text("checkpoint.lockTimeout") {
-            None => Duration::from_secs(5),
-            Some(value) => parse_duration(&value).ok_or_else(|| bad("checkpoint.lockTimeout", &value))?,
+        let duration = |key: &'static str, default: u64, parse: fn(&str) -> Option<Duration>| match text(key)? {
+            None => Ok(Duration::from_secs(default)),
+            Some(value) => parse(&value).ok_or_else(|| bad(key, &value)),
         };
-        let max_age = match text("checkpoint.maxAge") {
-            None => Duration::from_secs(90 * 24 * 3600),
-            Some(value) => parse_age(&value).ok_or_else(|| bad("checkpoint.maxAge", &value))?,
-        };
-        let main_worktree = match text("checkpoint.restore.mainWorktree").as_deref() {
+        let main_worktree = match text("checkpoint.restore.mainWorktree")?.as_deref() {
             None | Some("ask") => MainWorktree::Ask,
             Some("refuse") => MainWorktree::Refuse,
             Some("allow") => MainWorktree::Allow,
             Some(value) => return Err(bad("checkpoint.restore.mainWorktree", value)),
         };
-        let restore_what = match text("checkpoint.restore.what") {
+        let restore_what = match text("checkpoint.restore.what")? {
             None => What::Code,
             Some(value) => What::parse(&value).ok_or_else(|| bad("checkpoint.restore.what", &value))?,
         };
-        let exclude = snapshot
-            .plumbing()
-            .strings("checkpoint.exclude")
-            .unwrap_or_default()
-            .into_iter()
-            .map(|value| value.as_bstr().to_owned())
-            .collect();
         Ok(Config {
             enabled: boolean("checkpoint.enabled", true)?,
             max_file_size: number("checkpoint.maxFileSize", 100 << 20)?,
-            exclude,
+            exclude: excluded(&snapshot)?,
             allow_home: boolean("checkpoint.allowHome", false)?,
-            lock_timeout,
+            lock_timeout: duration("checkpoint.lockTimeout", 5, parse_duration)?,
             main_worktree,
             restore_what,
             verify: boolean("checkpoint.restore.verify", true)?,
             stat_cache: boolean("checkpoint.statCache", true)?,
             retention: Limits {
                 keep_last: number("checkpoint.keepLast", 500)?,
-                max_age,
+                max_age: duration("checkpoint.maxAge", 90 * 24 * 3600, parse_age)?,
                 max_size: number("checkpoint.maxSize", 0)?,
             },
             auto_prune: boolean("checkpoint.autoPrune", true)?,
             memory: boolean("checkpoint.memory", true)?,
-            remote: text("checkpoint.remote").filter(|name| !name.is_empty()),
+            remote: text("checkpoint.remote")?.filter(|name| !name.is_empty()),
             sync_index: syncs_index(snapshot.string("core.fsync").as_deref().map(|value| value.as_bstr())),
             sharing: sharing(repo)?,
         })
@@ -155,6 +144,35 @@ pub fn unknown_settings(repo: &Repo) -> Vec<String> {
         }
     }
     unknown.into_iter().collect()
+}
+
+/// All values of a key, such as `checkpoint.restore.what`, the one that counts most last. A key that stands there alone has no
+/// value, which only a boolean may do without (`config.c:config_error_nonbool`).
+fn values(snapshot: &gix::config::Snapshot<'_>, key: &'static str) -> Result<Vec<BString>, GitError> {
+    let (section, rest) = key.split_once('.').unwrap_or((key, ""));
+    let (subsection, name) = rest.rsplit_once('.').map_or((None, rest), |(subsection, name)| (Some(subsection), name));
+    let mut all = Vec::new();
+    for section in snapshot.plumbing().sections_by_name(section).into_iter().flatten() {
+        if section.header().subsection_name() != subsection.map(BStr::new) {
+            continue;
+        }
+        if section.value_implicit(name) == Some(None) {
+            return Err(GitError::MissingConfigValue(key));
+        }
+        all.extend(section.values(name));
+    }
+    Ok(all)
+}
+
+/// The pathspecs of `checkpoint.exclude`, each of which must be one.
+fn excluded(snapshot: &gix::config::Snapshot<'_>) -> Result<Vec<BString>, GitError> {
+    const KEY: &str = "checkpoint.exclude";
+    let patterns = values(snapshot, KEY)?;
+    let is_bad = |pattern: &&BString| gix::pathspec::parse(pattern, gix::pathspec::Defaults::default()).is_err();
+    match patterns.iter().find(is_bad) {
+        Some(pattern) => Err(bad(KEY, &pattern.to_string())),
+        None => Ok(patterns),
+    }
 }
 
 /// What `core.sharedRepository` says (`setup.c:git_config_perm`). A key without a value is true.

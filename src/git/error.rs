@@ -24,6 +24,8 @@ pub enum GitError {
     HomeRefused(PathBuf),
     #[error("bad config value `{value}` for `{key}`")]
     BadConfig { key: String, value: String },
+    #[error("missing value for `{0}`")]
+    MissingConfigValue(&'static str),
     #[error("the index has a form that is not supported: {0}")]
     UnsupportedIndex(String),
     #[error("a filter failed for `{path}`")]

@@ -28,6 +28,13 @@ pub(super) struct Failed {
     error: MemoryError,
 }
 
+impl Failed {
+    /// True if the checkpoint belongs to no conversation at all.
+    pub(super) fn is_of_no_agent(&self) -> bool {
+        matches!(self.error, MemoryError::NoBoundary(_))
+    }
+}
+
 /// Finds the conversation of a checkpoint.
 pub(super) fn plan(context: &Context, target: &Checkpoint) -> Result<Plan, Box<Failed>> {
     let nothing = |agent: Option<String>, error| Box::new(Failed { agent, from: None, error });

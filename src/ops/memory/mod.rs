@@ -93,6 +93,9 @@ pub(super) fn restore(context: &mut Context, target: Checkpoint, request: &Resto
         return run(context, task(target, None));
     }
     let plan = fork::plan(context, &target);
+    if request.what == What::Both && !request.insists && plan.as_ref().is_err_and(|failed| failed.is_of_no_agent()) {
+        return run(context, task(target, None));
+    }
     if request.what == What::Memory {
         return memory_only(context, target, request, plan);
     }

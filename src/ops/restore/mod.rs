@@ -51,6 +51,8 @@ pub struct RestoreRequest {
     pub turn: Option<TurnSide>,
     /// What is to come back.
     pub what: What,
+    /// That was said for this restore: without memory to bring back, it is not done.
+    pub insists: bool,
     /// Work everything out and change nothing.
     pub dry_run: bool,
     /// Whether the person agreed.
@@ -81,6 +83,7 @@ impl RestoreRequest {
             selector: selector.to_owned(),
             turn: None,
             what: What::Code,
+            insists: false,
             dry_run: false,
             consent: Consent::Missing,
             keep_index: false,

@@ -3,6 +3,7 @@
 mod branch;
 mod colour;
 mod completion;
+mod config_keys;
 mod doctor;
 mod documents;
 mod drop;

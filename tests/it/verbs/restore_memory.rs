@@ -155,6 +155,17 @@ fn files_alone_leave_the_memory_alone_and_so_does_a_look() {
     let configured =
         repo.git(["-c", "checkpoint.restore.what=both", "checkpoint", "restore", "--json", "-n", "turn:2"]).success().json();
     assert_eq!(configured["memory"]["status"], "planned");
+
+    // A checkpoint of no agent has no memory to bring back, and nobody asked for it by word.
+    let plain = TestRepo::new();
+    plain.save("plain");
+    plain.write("f", "2\n");
+    plain.config("checkpoint.restore.what", "both");
+    let restored = plain.checkpoint(["restore", "--json", "-y", "plain"]).success().json();
+    assert_eq!((&restored["status"], &restored["memory"]), (&json!("restored"), &Value::Null));
+    plain.write("f", "2\n");
+    let insisted = plain.checkpoint(["restore", "--json", "-y", "plain", "--what=both"]).exits(6).json();
+    assert_eq!(insisted["memory"]["error"]["code"], "boundary-missing");
 }
 
 #[test]

@@ -46,6 +46,7 @@ impl World {
             selector: name.into(),
             turn: None,
             what: What::Code,
+            insists: false,
             dry_run: false,
             consent: Consent::Given,
             keep_index: false,
