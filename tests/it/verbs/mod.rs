@@ -7,6 +7,7 @@ mod config_keys;
 mod doctor;
 mod documents;
 mod drop;
+mod exit_codes;
 mod hook;
 mod hook_failures;
 mod hooks;
