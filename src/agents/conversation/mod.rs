@@ -4,6 +4,7 @@
 //! from an earlier place gets a file of its own, a *fork*, which is written aside, read back, and only then given its name.
 
 mod claude;
+mod codex;
 mod fork;
 mod lines;
 
@@ -20,6 +21,8 @@ use crate::sys::env;
 pub struct Homes {
     /// That of Claude Code.
     pub claude: Option<PathBuf>,
+    /// That of Codex.
+    pub codex: Option<PathBuf>,
 }
 
 impl Homes {
@@ -29,7 +32,11 @@ impl Homes {
         // Readers of several folders separate them with commas; the agent writes to the first.
         let told = env::text("CLAUDE_CONFIG_DIR").and_then(|text| text.split(',').next().map(str::to_owned));
         let told = told.filter(|text| !text.is_empty()).map(PathBuf::from);
-        Homes { claude: told.or_else(|| home.map(|home| home.join(".claude"))) }
+        let codex = env::text("CODEX_HOME").filter(|text| !text.is_empty()).map(PathBuf::from);
+        Homes {
+            claude: told.or_else(|| home.as_ref().map(|home| home.join(".claude"))),
+            codex: codex.or_else(|| home.map(|home| home.join(".codex"))),
+        }
     }
 }
 
@@ -103,7 +110,7 @@ pub struct Turn {
     pub started_at: Option<Millis>,
     /// True if a person or a program gave the prompt, and not the agent itself.
     pub is_prompted: bool,
-    /// How many bytes of the file it takes to hold it and all before it.
+    /// How much of the file it takes to hold it and all before it: bytes, or lines where the history lies in several files.
     pub end: u64,
     /// The agent's own id of its last line.
     pub tip: String,
@@ -142,9 +149,17 @@ pub struct ForkOptions {
     pub permission_mode: Option<String>,
 }
 
+/// The agents whose conversations can be forked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Forkable {
+    Claude,
+    Codex,
+}
+
 /// A conversation on this machine.
 #[derive(Debug)]
 pub struct Conversation {
+    agent: Forkable,
     id: String,
     path: PathBuf,
 }
@@ -152,13 +167,12 @@ pub struct Conversation {
 impl Conversation {
     /// Finds it: at `recorded`, where the agent said that it is, or in the agent's own folders.
     pub fn find(agent: Agent, homes: &Homes, id: &str, recorded: Option<&Path>) -> Result<Conversation, MemoryError> {
-        match agent {
-            Agent::Claude => {
-                let path = claude::find(homes, id, recorded)?;
-                Ok(Conversation { id: id.to_owned(), path })
-            }
-            Agent::Codex | Agent::Gemini | Agent::OpenCode | Agent::Cursor | Agent::Copilot => Err(MemoryError::CodeOnly(agent)),
-        }
+        let (agent, path) = match agent {
+            Agent::Claude => (Forkable::Claude, claude::find(homes, id, recorded)?),
+            Agent::Codex => (Forkable::Codex, codex::find(homes, id, recorded)?),
+            Agent::Gemini | Agent::OpenCode | Agent::Cursor | Agent::Copilot => return Err(MemoryError::CodeOnly(agent)),
+        };
+        Ok(Conversation { agent, id: id.to_owned(), path })
     }
 
     /// Its file.
@@ -168,12 +182,18 @@ impl Conversation {
 
     /// Its turns, first to last, on the way that it took last.
     pub fn turns(&self) -> Result<Vec<Turn>, MemoryError> {
-        claude::read(&self.path)?.turns(None)
+        match self.agent {
+            Forkable::Claude => claude::read(&self.path)?.turns(None),
+            Forkable::Codex => codex::turns(&self.path),
+        }
     }
 
     /// Writes the fork that ends before or after a turn, aside and read back. None if nothing comes before.
     pub fn prepare(&self, wanted: &Wanted, side: Side, options: &ForkOptions) -> Result<Option<Prepared>, MemoryError> {
-        claude::prepare(&self.path, &self.id, wanted, side, options)
+        match self.agent {
+            Forkable::Claude => claude::prepare(&self.path, &self.id, wanted, side, options),
+            Forkable::Codex => codex::prepare(&self.path, &self.id, wanted, side, options),
+        }
     }
 }
 
@@ -181,7 +201,7 @@ impl Conversation {
 pub fn resume_command(agent: Agent, conversation: &str, model: Option<&str>, permission_mode: Option<&str>) -> Vec<String> {
     match agent {
         Agent::Claude => claude::resume(conversation, model, permission_mode),
-        Agent::Codex => vec!["codex".into(), "resume".into(), conversation.into()],
+        Agent::Codex => codex::resume(conversation, model),
         Agent::Gemini => vec!["gemini".into(), "--resume".into(), conversation.into()],
         Agent::OpenCode => vec!["opencode".into(), "--session".into(), conversation.into()],
         Agent::Cursor | Agent::Copilot => Vec::new(),

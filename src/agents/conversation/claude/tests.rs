@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::{Conversation, ForkOptions, Homes, MemoryError, Side, Turn, Wanted, publish};
+use super::super::{Conversation, ForkOptions, Forkable, Homes, MemoryError, Side, Turn, Wanted, publish};
 use crate::agents::Agent;
 
 const WHOLE: [&str; 5] = ["branched-in-place", "compacted", "interactive-file-history-rewound", "three-turns", "with-subagent"];
@@ -31,7 +31,7 @@ impl Home {
     }
 
     fn find(&self, recorded: Option<&Path>) -> Result<Conversation, MemoryError> {
-        let homes = Homes { claude: Some(self.folder.path().to_owned()) };
+        let homes = Homes { claude: Some(self.folder.path().to_owned()), ..Homes::default() };
         Conversation::find(Agent::Claude, &homes, ID, recorded)
     }
 
@@ -83,7 +83,7 @@ fn a_fork_after_each_turn_holds_it_and_all_before_and_nothing_of_what_came_later
             assert!(!prepared.file.exists() && prepared.aside.exists(), "{name} {at}");
             publish(&prepared.aside, &prepared.file).unwrap();
 
-            let fork = Conversation { id: prepared.conversation.clone(), path: prepared.file.clone() };
+            let fork = Conversation { agent: Forkable::Claude, id: prepared.conversation.clone(), path: prepared.file.clone() };
             assert_eq!(said(&fork.turns().unwrap()), said(&turns[..=at]), "{name} {at}");
             let text = fs::read_to_string(&prepared.file).unwrap();
             assert!(!text.contains(&format!("\"sessionId\":\"{ID}\"")), "{name} {at}");
@@ -117,7 +117,7 @@ fn before_a_turn_is_after_the_one_before_and_nothing_before_the_first() {
     let prepared = conversation.prepare(&after(&turns[2]), Side::Before, &ForkOptions::default()).unwrap().unwrap();
     publish(&prepared.aside, &prepared.file).unwrap();
 
-    let fork = Conversation { id: prepared.conversation, path: prepared.file };
+    let fork = Conversation { agent: Forkable::Claude, id: prepared.conversation, path: prepared.file };
     assert_eq!(said(&fork.turns().unwrap()), said(&turns[..2]));
 }
 
@@ -134,7 +134,7 @@ fn a_turn_of_a_way_that_was_left_comes_back_too() {
     let prepared = conversation.prepare(&wanted, Side::After, &ForkOptions::default()).unwrap().unwrap();
     publish(&prepared.aside, &prepared.file).unwrap();
 
-    let fork = Conversation { id: prepared.conversation, path: prepared.file };
+    let fork = Conversation { agent: Forkable::Claude, id: prepared.conversation, path: prepared.file };
     assert_eq!(fork.turns().unwrap().last().unwrap().prompt, "P3 WRITE gamma.txt three");
 }
 
@@ -147,7 +147,8 @@ fn without_an_id_the_prompt_and_the_time_tell() {
         let prepared = conversation.prepare(wanted, Side::After, &ForkOptions::default());
         prepared.map(|prepared| {
             let prepared = prepared.unwrap();
-            let count = Conversation { id: String::new(), path: prepared.aside.clone() }.turns().unwrap().len();
+            let count =
+                Conversation { agent: Forkable::Claude, id: String::new(), path: prepared.aside.clone() }.turns().unwrap().len();
             prepared.discard();
             count
         })
@@ -246,7 +247,8 @@ fn only_a_file_of_the_agent_is_read() {
     assert!(matches!(home.find(None), Err(MemoryError::TranscriptGone(_))), "a link");
     assert!(matches!(home.find(Some(&home.path())), Err(MemoryError::NotAFile(_))), "a link");
     for id in ["", "../x", "a/b", "."] {
-        let found = Conversation::find(Agent::Claude, &Homes { claude: Some(home.folder.path().into()) }, id, None);
+        let found =
+            Conversation::find(Agent::Claude, &Homes { claude: Some(home.folder.path().into()), ..Homes::default() }, id, None);
         assert!(matches!(found, Err(MemoryError::TranscriptGone(_))), "{id}");
     }
 }
