@@ -28,6 +28,11 @@ impl Process {
         (is_told && process.is_alive()).then_some(process)
     }
 
+    /// True if it began at `ticks`, in clock ticks since the machine started.
+    pub fn began_at(&self, ticks: Option<u64>) -> bool {
+        self.started.is_some() && self.started == ticks
+    }
+
     /// True if the running process is this one or descends from it. A process whose parents ended in between descends from
     /// nobody any more.
     pub fn is_above_this(&self) -> bool {

@@ -2,8 +2,12 @@
 
 use jiff::Timestamp;
 
-use crate::git::Repo;
-use crate::model::{Blocker, BlockerCode};
+use crate::agents::Agent;
+use crate::agents::conversation::Homes;
+use crate::agents::registry::{Open, open_conversations};
+use crate::agents::session_key::session_key;
+use crate::git::{Repo, os_path};
+use crate::model::{Blocker, BlockerCode, SessionState};
 use crate::ops::Error;
 use crate::ops::session::{Active, active};
 use crate::store::Store;
@@ -11,13 +15,39 @@ use crate::store::Store;
 /// A reason for each session that is at work in this worktree, and another where it is that session that asks for the restore.
 pub(super) fn blockers(repo: &Repo, store: &Store) -> Result<Vec<Blocker>, Error> {
     let mut blockers = Vec::new();
-    for active in active(store)?.iter().filter(|active| active.worktree == *repo.worktree_id()) {
+    let mut here: Vec<Active> = active(store)?.into_iter().filter(|active| active.worktree == *repo.worktree_id()).collect();
+    here.extend(without_hooks(repo, &here));
+    for active in &here {
         blockers.push(session_active(active));
         if active.process.is_above_this() {
             blockers.push(running_inside(active));
         }
     }
     Ok(blockers)
+}
+
+/// Agents that say themselves that they are at work in this worktree, and of which no hook told.
+fn without_hooks(repo: &Repo, known: &[Active]) -> Vec<Active> {
+    let top = repo.top().canonicalize().unwrap_or_else(|_| repo.top().to_owned());
+    let others = repo.worktrees().into_iter().filter(|other| other.id != *repo.worktree_id());
+    let others: Vec<_> = others.map(|other| os_path(&other.path).to_owned()).filter(|other| other.starts_with(&top)).collect();
+    let is_here = |open: &Open| {
+        let directory = open.directory.canonicalize().unwrap_or_else(|_| open.directory.clone());
+        directory.starts_with(&top) && !others.iter().any(|other| directory.starts_with(other))
+    };
+    let busy = open_conversations(&Homes::from_env()).into_iter().filter(|open| open.is_busy == Some(true) && is_here(open));
+    let busy = busy.map(|open| Active {
+        session: session_key(Agent::Claude, &open.conversation),
+        worktree: repo.worktree_id().clone(),
+        state: SessionState::Running,
+        step: None,
+        turn: None,
+        agent: Some(Agent::Claude.to_string()),
+        process: open.process,
+        since: open.since,
+        is_run: true,
+    });
+    busy.filter(|open| !known.iter().any(|active| active.session == open.session)).collect()
 }
 
 /// A session that is at work.

@@ -6,13 +6,17 @@
 
 mod delete;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::restore::refuse_if_interrupted;
 use super::save::{SaveOutcome, SaveRequest, save};
 use super::{Context, Error};
+use crate::agents::Agent;
+use crate::agents::conversation::Homes;
+use crate::agents::registry::open_conversations;
+use crate::agents::session_key::session_key;
 use crate::model::{Checkpoint, CheckpointId, Kind, Millis, SessionKey, SessionState, WorktreeId, WorktreeRef};
-use crate::store::{Session, SessionCounts, Store};
+use crate::store::{Run, Session, SessionCounts, Store};
 use crate::sys;
 use crate::sys::process::Process;
 
@@ -172,7 +176,14 @@ pub fn active(store: &Store) -> Result<Vec<Active>, Error> {
     let started = store.started_sessions()?;
     let agent_of =
         |key: &SessionKey| started.iter().find(|session| session.key == *key).and_then(|session| session.agent.clone());
-    for run in store.runs()?.into_iter().filter(|run| run.process.is_alive()) {
+    // A person can stop an agent without a word to any hook; the agent itself knows that it rests.
+    let resting: HashSet<SessionKey> = open_conversations(&Homes::from_env())
+        .into_iter()
+        .filter(|open| open.is_busy == Some(false))
+        .map(|open| session_key(Agent::Claude, &open.conversation))
+        .collect();
+    let is_at_work = |run: &Run| run.process.is_alive() && !(run.turn.is_some() && resting.contains(&run.session));
+    for run in store.runs()?.into_iter().filter(is_at_work) {
         let active = Active {
             agent: agent_of(&run.session),
             session: run.session,

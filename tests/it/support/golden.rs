@@ -33,7 +33,7 @@ const CHECKPOINT: [(&str, &[&str]); 24] = [
 ];
 
 /// The keys of a session, in the same way.
-const SESSION: [(&str, &[&str]); 16] = [
+const SESSION: [(&str, &[&str]); 17] = [
     ("key", &["string"]),
     ("state", &["string", "null"]),
     ("current", &["boolean"]),
@@ -42,6 +42,7 @@ const SESSION: [(&str, &[&str]); 16] = [
     ("origin", &["string", "null"]),
     ("pid", &["number", "null"]),
     ("step", &["string", "null"]),
+    ("turn", &["number", "null"]),
     ("active_since", &["string", "null"]),
     ("started_at", &["string", "null"]),
     ("ended_at", &["string", "null"]),

@@ -344,3 +344,56 @@ fn capture_touches_nothing() {
 
     before.assert_same(&RepoState::of(&repo));
 }
+
+/// Writes what Claude Code says of its process `pid` into its own registry.
+fn registered(repo: &TestRepo, pid: &str, conversation: &str, status: &str) {
+    let folder = repo.env().home().join(".claude/sessions");
+    std::fs::create_dir_all(&folder).unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let start = stat.rsplit(") ").next().unwrap().split(' ').nth(19).unwrap().to_owned();
+    let pid: u32 = pid.parse().unwrap();
+    let entry = json!({"pid": pid, "sessionId": conversation, "cwd": repo.top(), "procStart": start, "status": status});
+    std::fs::write(folder.join(format!("{pid}.json")), entry.to_string()).unwrap();
+}
+
+#[test]
+fn an_agent_that_was_stopped_without_a_word_is_not_at_work_when_it_says_so_itself() {
+    let repo = TestRepo::new();
+    repo.save("A");
+    let agent = Conversation::new(&repo);
+    agent.start();
+    agent.prompt("p-1", "edit");
+    repo.write("f", "2\n");
+
+    registered(&repo, &agent.pid(), Conversation::ID, "busy");
+    assert_eq!(repo.blockers(&["restore", "-y", "A"]), ["session-active"]);
+    registered(&repo, &agent.pid(), Conversation::ID, "waiting");
+    assert_eq!(repo.blockers(&["restore", "-y", "A"]), ["session-active"]);
+    registered(&repo, &agent.pid(), Conversation::ID, "idle");
+
+    repo.restore("A");
+    assert_eq!(repo.read("f"), "1\n");
+}
+
+#[test]
+fn an_agent_at_work_without_hooks_is_found_by_what_it_says_itself() {
+    let repo = TestRepo::new();
+    repo.save("A");
+    repo.write("f", "2\n");
+    let agent = Conversation::new(&repo);
+
+    registered(&repo, &agent.pid(), "9f6d", "busy");
+    let document = repo.checkpoint(["restore", "-y", "--json", "A"]).exits(3).json();
+    assert_eq!(document["blockers"][0]["code"], "session-active");
+    let message = document["blockers"][0]["message"].as_str().unwrap();
+    let begins = format!("session `claude-9f6d` is running in this worktree: claude, process {}, since ", agent.pid());
+    assert!(message.starts_with(&begins), "{message}");
+    let linked = repo.linked_worktree("linked");
+    linked.save("L");
+    linked.write("f", "9\n");
+    linked.restore("L");
+
+    drop(agent);
+    repo.restore("A");
+    assert_eq!(repo.read("f"), "1\n");
+}
