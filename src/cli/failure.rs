@@ -31,6 +31,9 @@ pub enum Failure {
     /// The person answered no, or there was nobody to answer.
     #[error("stopped: nothing was changed")]
     Declined,
+    /// There is no terminal to show a screen on.
+    #[error("`browse` needs a terminal on standard input and standard output")]
+    NoTerminal,
     /// The command is not there yet.
     #[error("`{0}` is not available in this version")]
     NotAvailable(&'static str),
@@ -87,6 +90,17 @@ impl Account {
         self.hints.push(hint.into());
         self
     }
+}
+
+/// The message with its causes, and what can be done about it, for the screen of `browse`.
+pub(super) fn in_lines(failure: &Failure) -> (String, Vec<String>) {
+    let mut hints: Vec<String> =
+        blockers(failure).iter().map(|blocker| format!("{}: {}", blocker.message, blocker.hint)).collect();
+    if hints.is_empty() {
+        hints = account(failure).hints;
+    }
+    let message = std::iter::once(failure.to_string()).chain(ops::causes(failure)).collect::<Vec<_>>().join(": ");
+    (message, hints)
 }
 
 /// Tells the person, and with `--json` the program, what went wrong.
@@ -162,6 +176,7 @@ fn account(failure: &Failure) -> Account {
         Failure::Output(_) => Account::new("output", Exit::Fatal),
         Failure::CurrentDirectory(_) => Account::new("current-directory", Exit::Fatal),
         Failure::Declined => Account::new("declined", Exit::Refused),
+        Failure::NoTerminal => Account::new("no-terminal", Exit::Fatal).hint("`git checkpoint list` prints the same"),
         Failure::NotAvailable(_) => Account::new("not-available", Exit::Fatal),
     }
 }

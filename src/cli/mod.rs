@@ -6,6 +6,7 @@ pub mod output;
 
 mod best_effort;
 mod branch;
+mod browse;
 mod complete;
 mod completions;
 mod diff;
@@ -137,6 +138,8 @@ enum Command {
     Fetch(fetch::Args),
     /// Look for what is wrong with checkpoints, and mend it
     Doctor(doctor::Args),
+    /// Look at checkpoints on a screen, compare them, and restore from it
+    Browse(browse::Args),
     /// Print the completion script for a shell
     Completions(completions::Args),
 }
@@ -191,6 +194,7 @@ impl Cli {
             Command::Push(args) => push::run(args, ui),
             Command::Fetch(args) => fetch::run(args, ui),
             Command::Doctor(args) => doctor::run(args, ui),
+            Command::Browse(_) => browse::run(ui),
             Command::Completions(args) => completions::run(args, ui),
         };
         done.map(ExitCode::from)

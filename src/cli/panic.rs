@@ -15,6 +15,7 @@ pub(super) fn install() {
             "error: internal error{place}: {what}; no checkpoint is lost, and after a restore that began \
              `git checkpoint restore --abort` takes it back\n"
         );
+        super::browse::give_back();
         super::output::clear_in_panic();
         // Nobody is left to be told if standard error is closed.
         let _ = std::io::stderr().write_all(text.as_bytes());

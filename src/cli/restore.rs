@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
+use super::browse;
 use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
@@ -21,9 +22,9 @@ use crate::ops::restore::{
 };
 
 /// Options of `restore`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct Args {
-    /// Which checkpoint
+    /// Which checkpoint; at a terminal, `restore` alone opens the screen of `browse` to pick one
     #[arg(value_name = "CHECKPOINT", add = complete::selectors(), required_unless_present_any = ["continue_", "abort"])]
     pub selector: Option<String>,
     /// Print what would be done, and change nothing
@@ -103,8 +104,18 @@ impl From<TurnSide> for ops::TurnSide {
     }
 }
 
+impl Args {
+    /// True if a person has said nothing at all about what to restore and how.
+    pub(super) fn leave_all_open(&self) -> bool {
+        *self == Args::default()
+    }
+}
+
 /// Runs `restore`.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    if args.leave_all_open() {
+        return browse::run(ui);
+    }
     let wait = args.wait.as_deref().map(parse_wait).transpose()?;
     if args.continue_ {
         return resume(ui, wait);

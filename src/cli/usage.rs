@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser};
 use super::exit::Exit;
 use super::failure::error_document;
 use super::output::{Options, Ui};
-use super::{Cli, save};
+use super::{Cli, Command, browse, save};
 
 /// Reads the command line. On help, version or an error, prints it and returns how to end.
 pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Exit> {
@@ -17,12 +17,27 @@ pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli
 }
 
 fn read(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let cli = Cli::try_parse_from(arguments)?;
+    let cli = match Cli::try_parse_from(arguments) {
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument && browse::is_there() => {
+            return read_restore_alone(arguments).ok_or(error);
+        }
+        read => read?,
+    };
     if cli.command.is_some() && cli.save != save::Args::default() {
         let message = "the options of save stand after `save`, not before another command";
         return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
     }
     Ok(cli)
+}
+
+/// `restore` and nothing else, where a person can pick a checkpoint on a screen; none if that is not what was typed.
+fn read_restore_alone(arguments: &[OsString]) -> Option<Cli> {
+    // Anything does for the checkpoint: it is taken out again.
+    let arguments = arguments.iter().cloned().chain([OsString::from("@")]);
+    let mut cli = Cli::try_parse_from(arguments).ok()?;
+    let Some(Command::Restore(args)) = &mut cli.command else { return None };
+    args.selector = None;
+    (args.leave_all_open() && !cli.global.json).then_some(cli)
 }
 
 fn tell(error: &clap::Error, arguments: &[OsString]) -> Exit {
@@ -94,6 +109,18 @@ mod tests {
     #[test]
     fn options_of_save_before_another_command_are_refused() {
         assert_eq!(read(&["-m", "x", "list"]).unwrap_err().kind(), ErrorKind::ArgumentConflict);
+    }
+
+    #[test]
+    fn restore_may_stand_alone_only_where_a_checkpoint_can_be_picked() {
+        let alone = |words: &[&str]| {
+            let words: Vec<OsString> = ["git-checkpoint"].iter().chain(words).map(OsString::from).collect();
+            read_restore_alone(&words).is_some()
+        };
+
+        assert_eq!(read(&["restore"]).unwrap_err().kind(), ErrorKind::MissingRequiredArgument);
+        assert!(alone(&["restore"]) && alone(&["--color=never", "restore"]));
+        assert!(!alone(&["restore", "--yes"]) && !alone(&["restore", "--json"]) && !alone(&["name"]));
     }
 
     #[test]

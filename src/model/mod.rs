@@ -10,6 +10,7 @@ pub mod retention;
 mod selector;
 mod session;
 mod summary;
+mod timeline;
 pub mod trailers;
 
 pub use blocker::{Blocker, BlockerCode, Override};
@@ -23,6 +24,7 @@ pub use memory::{MemoryChange, Thread, What};
 pub use selector::{Selector, SelectorError};
 pub use session::SessionState;
 pub use summary::Summary;
+pub use timeline::{Jump, TimelineEntry};
 
 /// Milliseconds since the Unix epoch, UTC: the one form in which times are kept.
 pub type Millis = i64;

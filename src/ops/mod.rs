@@ -23,6 +23,7 @@ mod show;
 pub mod status;
 mod tidy;
 mod time;
+mod timeline;
 mod turn_side;
 pub mod undo;
 
@@ -36,6 +37,7 @@ pub use name::{Named, delete_name, name};
 pub use select::select;
 pub use show::base_tree;
 pub use time::{Edge, parse_time};
+pub use timeline::{count_some, timeline};
 pub use turn_side::{TurnSide, turn_side};
 
 #[cfg(test)]

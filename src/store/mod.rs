@@ -16,6 +16,7 @@ mod row;
 mod schema;
 mod sessions;
 mod summaries;
+mod timeline;
 mod turns;
 
 pub use error::StoreError;

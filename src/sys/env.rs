@@ -17,6 +17,11 @@ pub fn home() -> Option<std::path::PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(Into::into)
 }
 
+/// A file for the times that the screen of `browse` took to answer.
+pub fn browse_times() -> Option<OsString> {
+    std::env::var_os("GIT_CHECKPOINT_BROWSE_TIMES")
+}
+
 /// The value of `name` where it is set and text.
 pub fn text(name: &str) -> Option<String> {
     std::env::var(name).ok()

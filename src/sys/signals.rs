@@ -48,6 +48,44 @@ pub fn ignore_interrupt() {
     }
 }
 
+/// The signal that asked this process to end, once [`note_requests_to_end`] was called; 0 before that.
+static ASKED_TO_END: AtomicI32 = AtomicI32::new(0);
+
+/// From now on a signal that asks this process to end is noted, and whoever works has to look: the terminal has to be put back
+/// first, and a restore has to come to its end. One that is ignored stays ignored.
+#[expect(unsafe_code, reason = "sigaction(2) has no safe wrapper in the dependencies")]
+pub fn note_requests_to_end() {
+    for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: both structures live through the calls; the handler stores a number and does nothing else.
+        unsafe {
+            let mut before = MaybeUninit::<libc::sigaction>::zeroed();
+            if libc::sigaction(signal, ptr::null(), before.as_mut_ptr()) != 0
+                || before.assume_init_ref().sa_sigaction == libc::SIG_IGN
+            {
+                continue;
+            }
+            let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+            action.sa_sigaction = asked as extern "C" fn(c_int) as usize;
+            action.sa_flags = libc::SA_RESTART;
+            libc::sigaction(signal, &raw const action, ptr::null_mut());
+        }
+    }
+}
+
+extern "C" fn asked(signal: c_int) {
+    ASKED_TO_END.store(signal, SeqCst);
+}
+
+/// The signal that asked this process to end, if one did.
+pub fn request_to_end() -> Option<c_int> {
+    Some(ASKED_TO_END.load(SeqCst)).filter(|signal| *signal != 0)
+}
+
+/// Ends this process as the signal would have done, so that whoever waits for it learns why.
+pub fn end_by(signal: c_int) {
+    die_of(signal);
+}
+
 /// The signals that are passed on.
 const PASSED_ON: [c_int; 6] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2];
 
