@@ -14,10 +14,15 @@ pub struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     /// Starts `program` in `folder`.
     pub fn start(env: &'a TestEnv, folder: &Path, program: &str) -> Self {
+        Terminal::sized(env, folder, program, (170, 50))
+    }
+
+    /// The same at a terminal of so many columns and lines.
+    pub fn sized(env: &'a TestEnv, folder: &Path, program: &str, (columns, lines): (u16, u16)) -> Self {
         let terminal = Terminal { env };
         let mut start = terminal.tmux();
-        start.args(["-f", "/dev/null", "new-session", "-d", "-x", "170", "-y", "50", "-c"]).arg(folder).arg(program);
-        Output::of(&mut start).success();
+        start.args(["-f", "/dev/null", "new-session", "-d", "-x", &columns.to_string(), "-y", &lines.to_string(), "-c"]);
+        Output::of(start.arg(folder).arg(program)).success();
         terminal
     }
 

@@ -1,6 +1,7 @@
 //! The commands as a person or a program calls them: what they print, where, and how they end.
 
 mod branch;
+mod browse;
 mod colour;
 mod completion;
 mod config_keys;
