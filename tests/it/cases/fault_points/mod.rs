@@ -7,6 +7,7 @@
 mod found;
 mod saving;
 mod scenario;
+mod small_disk;
 
 use crate::support::strace::{self, Call, Fault};
 use crate::support::{Output, TestRepo};

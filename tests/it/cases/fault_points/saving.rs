@@ -11,7 +11,7 @@ pub(super) struct Save {
     pub(super) scenario: Scenario,
 }
 
-const SAVE: &[&str] = &["save", "--quiet", "--name", "S", "-m", "under fault"];
+pub(super) const SAVE: &[&str] = &["save", "--quiet", "--name", "S", "-m", "under fault"];
 
 impl Save {
     pub(super) fn new() -> Save {

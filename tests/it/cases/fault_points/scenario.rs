@@ -65,7 +65,7 @@ fn interrupt(repo: &TestRepo) {
 }
 
 pub(super) const RESTORE: &[&str] = &["restore", "--quiet", "--yes", "A"];
-const UNDO: &[&str] = &["undo", "--quiet", "--yes"];
+pub(super) const UNDO: &[&str] = &["undo", "--quiet", "--yes"];
 pub(super) const CONTINUE: &[&str] = &["restore", "--quiet", "--continue"];
 pub(super) const ABORT: &[&str] = &["restore", "--quiet", "--abort"];
 
@@ -103,10 +103,31 @@ impl Scenario {
     ) -> Scenario {
         let template = repo.env().root().join("template");
         copy(&repo.env().shelf(), &template);
-        let renew = || {
-            std::fs::remove_dir_all(repo.env().shelf()).unwrap();
-            copy(&template, &repo.env().shelf());
-        };
+        Scenario::from_template(repo, template, args, prepare, whole, back)
+    }
+
+    /// The same where the repository lies on a file system of its own, which is mounted by `mount` for as long as the test runs.
+    pub(super) fn elsewhere<M>(
+        repo: TestRepo,
+        args: &'static [&'static str],
+        back: &'static str,
+        mount: impl FnOnce(&Path) -> Option<M>,
+    ) -> Option<(Scenario, M)> {
+        let template = repo.env().root().join("template");
+        copy(&repo.env().shelf(), &template);
+        let mounted = mount(&repo.env().shelf())?;
+        Some((Scenario::from_template(repo, template, args, nothing, args, back), mounted))
+    }
+
+    fn from_template(
+        repo: TestRepo,
+        template: PathBuf,
+        args: &'static [&'static str],
+        prepare: fn(&TestRepo),
+        whole: &[&str],
+        back: &'static str,
+    ) -> Scenario {
+        let renew = || renew(&template, &repo.env().shelf());
         renew();
         let before = Moment::of(&repo);
         renew();
@@ -117,8 +138,7 @@ impl Scenario {
 
     /// The repository as it is when the command begins.
     pub(super) fn renew(&self) {
-        std::fs::remove_dir_all(self.repo.env().shelf()).unwrap();
-        copy(&self.template, &self.repo.env().shelf());
+        renew(&self.template, &self.repo.env().shelf());
         (self.prepare)(&self.repo);
     }
 
@@ -210,6 +230,15 @@ fn in_short(differences: &[String]) -> String {
 
 fn copy(from: &Path, to: &Path) {
     assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap().success());
+}
+
+/// Makes what lies in `folder` anew from `template`. The folder itself stays: it may be a mount point.
+fn renew(template: &Path, folder: &Path) {
+    for path in folder.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+        let is_folder = path.symlink_metadata().unwrap().is_dir();
+        if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.unwrap();
+    }
+    copy(&template.join("."), folder);
 }
 
 /// The points to try. Most calls are of the database, one like the other: of a few points, one in four is one of them.
