@@ -7,6 +7,7 @@ use std::fs;
 
 use super::lock::Holder;
 use super::{Repo, odb, ref_marks};
+use crate::sys::process::is_running;
 
 /// Removes what others left who had the lock of the worktree, which the caller has now; `died` is the last of them, if it did.
 pub(super) fn clear(repo: &Repo, died: Option<Holder>) {
@@ -17,8 +18,10 @@ pub(super) fn clear(repo: &Repo, died: Option<Holder>) {
     }
     ref_marks::clear_dead(repo);
     for entry in fs::read_dir(repo.private_dir()).into_iter().flatten().flatten() {
-        // The stat cache before it is whole.
-        if entry.file_name().as_encoded_bytes().starts_with(b"stat.tmp") {
+        // The stat cache before it is whole, and a conversation that was put together for a process that is gone.
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix("conversation-")?.parse().ok());
+        if name.as_encoded_bytes().starts_with(b"stat.tmp") || pid.is_some_and(|pid| !is_running(pid)) {
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -20,6 +20,7 @@ pub(crate) mod index;
 pub mod index_edit;
 mod leftovers;
 pub mod lock;
+pub mod memory_chain;
 pub mod objects;
 mod odb;
 mod open;

@@ -1,5 +1,5 @@
-//! Our refs, written durably: `refs/checkpoints/<session>/<id>`, `refs/checkpoint-names/<name>` and
-//! `refs/checkpoint-originals/<id>`.
+//! Our refs, written durably: `refs/checkpoints/<session>/<id>`, `refs/checkpoint-names/<name>`, `refs/checkpoint-originals/<id>` and
+//! `refs/checkpoint-memory/<session>`.
 //!
 //! gix flushes nothing it writes to disk, so a ref is written here: a lock file beside it, flushed, then renamed, then the
 //! directory flushed. No reflog is kept and no hook is run.
@@ -24,6 +24,8 @@ pub const CHECKPOINTS: &str = "refs/checkpoints/";
 pub const NAMES: &str = "refs/checkpoint-names/";
 /// Where the exact bytes of files are that a filter changes on their way into a checkpoint.
 pub const ORIGINALS: &str = "refs/checkpoint-originals/";
+/// Where copies of agents' conversations are, apart from the files: one for each session.
+pub const MEMORY: &str = "refs/checkpoint-memory/";
 /// How long to wait for another process that holds the lock of a ref.
 const LOCK_WAIT: Duration = Duration::from_secs(2);
 
@@ -138,7 +140,8 @@ pub fn name_of_ref(reference: &str) -> Option<String> {
 
 /// True for the name of a ref that this program makes.
 pub(super) fn is_ours(name: &str) -> bool {
-    [CHECKPOINTS, NAMES, ORIGINALS].iter().any(|prefix| name.starts_with(prefix)) && gix::refs::FullName::try_from(name).is_ok()
+    [CHECKPOINTS, NAMES, ORIGINALS, MEMORY].iter().any(|prefix| name.starts_with(prefix))
+        && gix::refs::FullName::try_from(name).is_ok()
 }
 
 /// Where the lock of a loose ref is (gitrepository-layout(5), `*.lock`).

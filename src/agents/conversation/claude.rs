@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::fork::{Prepared, aside, clear_left, write_aside};
+use super::fork::{Prepared, aside, clear_left, make_folder, write_aside};
 use super::lines::Lines;
 use super::{ForkOptions, Homes, MemoryError, Side, Turn, Wanted};
 use crate::agents::prefix;
@@ -16,6 +16,9 @@ mod tests;
 mod tree;
 
 pub(super) use tree::read;
+
+/// The longest name of a folder that the agent makes of a path alone, in bytes.
+const LONGEST_KEY: usize = 200;
 
 /// The file of the conversation `id`: where the agent said that it is, or else below its folder.
 pub(super) fn find(homes: &Homes, id: &str, recorded: Option<&Path>) -> Result<PathBuf, MemoryError> {
@@ -47,9 +50,38 @@ fn is_place(path: &Path, name: &str) -> bool {
     is_plain && is_name && key.is_some() && parts.next().is_some_and(|part| part.as_os_str() == "projects")
 }
 
-/// Writes the fork that ends at one side of a turn. None if nothing comes before.
+/// The folder in which the agent looks for the conversations of a directory: its path, with a dash for whatever is no letter or
+/// digit. None if that is so long that the agent adds a hash of its own.
+pub(super) fn folder_for(homes: &Homes, cwd: &Path) -> Option<PathBuf> {
+    let cwd = cwd.canonicalize().ok()?;
+    let key: String = cwd.to_str()?.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let projects = homes.claude.as_ref()?.join("projects");
+    (key.len() <= LONGEST_KEY).then(|| projects.join(key))
+}
+
+/// The lines from one place of the file to another, without those that only record what was sent to the model.
+pub(super) fn piece(
+    path: &Path,
+    from: u64,
+    to: u64,
+    mut put: impl FnMut(&[u8]) -> Result<(), MemoryError>,
+) -> Result<(), MemoryError> {
+    let mut lines = Lines::open_at(path, from)?;
+    while let Some(line) = lines.next()? {
+        if line.end > to {
+            break;
+        }
+        if !kind_begins(line.bytes, "api-request") {
+            put(line.bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the fork that ends at one side of a turn into `folder`. None if nothing comes before.
 pub(super) fn prepare(
     path: &Path,
+    folder: &Path,
     id: &str,
     wanted: &Wanted,
     side: Side,
@@ -65,7 +97,7 @@ pub(super) fn prepare(
     let kept = if side == Side::After { &turns[..=at] } else { &turns[..at] };
     let Some(last) = kept.last() else { return Ok(None) };
     let conversation = uuid::Uuid::new_v4().to_string();
-    let folder = path.parent().ok_or_else(|| MemoryError::NotAFile(path.to_owned()))?;
+    make_folder(folder)?;
     let prepared = Prepared {
         resume: resume(&conversation, options.model.as_deref(), options.permission_mode.as_deref()),
         aside: aside(folder, &conversation),
@@ -127,8 +159,13 @@ fn renamed(line: &[u8], conversation: &str) -> Option<Vec<u8>> {
 }
 
 fn is_file_history(line: &[u8]) -> bool {
+    kind_begins(line, "file-history-")
+}
+
+fn kind_begins(line: &[u8], beginning: &str) -> bool {
     let named = std::str::from_utf8(line).ok().and_then(|text| serde_json::from_str::<Named<'_>>(text).ok());
-    named.and_then(|named| named.kind).is_some_and(|kind| kind.get().starts_with("\"file-history-"))
+    let kind = named.and_then(|named| named.kind).and_then(|kind| kind.get().strip_prefix('"'));
+    kind.is_some_and(|kind| kind.starts_with(beginning))
 }
 
 /// Reads the fork as the agent will, and compares what it says with what it is to say.

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::fork::{Prepared, aside, clear_left, write_aside};
+use super::fork::{Prepared, aside, clear_left, make_folder, write_aside};
+use super::lines::Lines;
 use super::{ForkOptions, Homes, MemoryError, Side, Turn, Wanted};
 use crate::agents::prefix;
 
@@ -36,21 +37,50 @@ pub(super) fn find(homes: &Homes, id: &str, recorded: Option<&Path>) -> Result<P
 }
 
 /// The turns of the conversation in this file.
-pub(super) fn turns(path: &Path) -> Result<Vec<Turn>, MemoryError> {
-    let home = history::home_of(path).ok_or_else(|| MemoryError::NotAFile(path.to_owned()))?;
+pub(super) fn turns(home: &Path, path: &Path) -> Result<Vec<Turn>, MemoryError> {
     Ok(read(home, path)?.turns().to_vec())
 }
 
-/// Writes the fork that ends at one side of a turn. None if nothing comes before.
+/// The lines from one place of the file to another. What the file points to comes before its first line, as if it were one file.
+pub(super) fn piece(
+    path: &Path,
+    from: u64,
+    to: u64,
+    mut put: impl FnMut(&[u8]) -> Result<(), MemoryError>,
+) -> Result<(), MemoryError> {
+    let home = home_of(path)?;
+    let is_flat = history::is_pointer(path)?;
+    let mut lines = Lines::open_at(path, from)?;
+    if is_flat && from == 0 {
+        let history = read(home, path)?;
+        lines.next()?;
+        put(format!("{}\n", flat_meta(&history.meta)).as_bytes())?;
+        history.lines_before(|line| put(&without_ordinal(line)))?;
+    }
+    while let Some(line) = lines.next()? {
+        if line.end > to {
+            break;
+        }
+        if is_flat { put(&without_ordinal(line.bytes)) } else { put(line.bytes) }?;
+    }
+    Ok(())
+}
+
+/// The agent's folder that the file lies in.
+pub(super) fn home_of(path: &Path) -> Result<&Path, MemoryError> {
+    history::home_of(path).ok_or_else(|| MemoryError::NotAFile(path.to_owned()))
+}
+
+/// Writes the fork that ends at one side of a turn into `home`. None if nothing comes before. With `cwd`, that is where it goes on.
 pub(super) fn prepare(
     path: &Path,
+    (home, cwd): (&Path, Option<&Path>),
     id: &str,
     wanted: &Wanted,
     side: Side,
     options: &ForkOptions,
 ) -> Result<Option<Prepared>, MemoryError> {
     let missing = || MemoryError::BoundaryMissing(id.to_owned());
-    let home = history::home_of(path).ok_or_else(|| MemoryError::NotAFile(path.to_owned()))?;
     let mut history = read(home, path)?;
     let mut at = history.turn(wanted);
     if at.is_none() {
@@ -74,7 +104,7 @@ pub(super) fn prepare(
     let kept = if side == Side::After { &turns[..=at] } else { &turns[..at] };
     let Some(last) = kept.last() else { return Ok(None) };
     let prepared = begin(home, options)?;
-    write_aside(&prepared.aside, |out| write_fork(out, &history, last.end, id, &prepared))?;
+    write_aside(&prepared.aside, |out| write_fork(out, &history, last.end, (id, cwd), &prepared))?;
     let verified = verify(home, &prepared, kept);
     if verified.is_err() {
         prepared.discard();
@@ -88,7 +118,7 @@ fn begin(home: &Path, options: &ForkOptions) -> Result<Prepared, MemoryError> {
     let conversation = uuid::Uuid::now_v7().to_string();
     let now = jiff::Zoned::now();
     let folder = home.join("sessions").join(now.strftime("%Y/%m/%d").to_string());
-    std::fs::create_dir_all(&folder).map_err(MemoryError::io("make", &folder))?;
+    make_folder(&folder)?;
     clear_left(&folder);
     Ok(Prepared {
         resume: resume(&conversation, options.model.as_deref()),
@@ -100,21 +130,22 @@ fn begin(home: &Path, options: &ForkOptions) -> Result<Prepared, MemoryError> {
 
 /// The lines up to `end` as a conversation of its own. What pointed into other files is one file then, in the older form that counts
 /// no lines.
-fn write_fork(out: &mut dyn Write, history: &History, end: u64, id: &str, prepared: &Prepared) -> Result<(), MemoryError> {
+fn write_fork(
+    out: &mut dyn Write,
+    history: &History,
+    end: u64,
+    (id, cwd): (&str, Option<&Path>),
+    prepared: &Prepared,
+) -> Result<(), MemoryError> {
     let is_flat = history.is_pointer();
-    let mut meta = history.meta.clone();
+    let mut meta = if is_flat { flat_meta(&history.meta) } else { history.meta.clone() };
     if let Some(payload) = meta.get_mut("payload").and_then(Value::as_object_mut) {
         payload.insert("id".into(), json!(prepared.conversation));
         payload.insert("session_id".into(), json!(prepared.conversation));
         payload.insert("forked_from_id".into(), json!(id));
-        if is_flat {
-            payload.insert("history_mode".into(), json!("legacy"));
-            payload.shift_remove("history_base");
-            payload.shift_remove("forked_from_ordinal_exclusive");
+        if let Some(cwd) = cwd.and_then(Path::to_str) {
+            payload.insert("cwd".into(), json!(cwd));
         }
-    }
-    if let Some(meta) = meta.as_object_mut().filter(|_| is_flat) {
-        meta.shift_remove("ordinal");
     }
     let put = |out: &mut dyn Write, bytes: &[u8]| out.write_all(bytes).map_err(MemoryError::io("write", &prepared.aside));
     put(out, format!("{meta}\n").as_bytes())?;
@@ -127,6 +158,20 @@ fn write_fork(out: &mut dyn Write, history: &History, end: u64, id: &str, prepar
             _ => put(out, &line),
         }
     })
+}
+
+/// The first line of a conversation that points nowhere.
+fn flat_meta(meta: &Value) -> Value {
+    let mut meta = meta.clone();
+    if let Some(payload) = meta.get_mut("payload").and_then(Value::as_object_mut) {
+        payload.insert("history_mode".into(), json!("legacy"));
+        payload.shift_remove("history_base");
+        payload.shift_remove("forked_from_ordinal_exclusive");
+    }
+    if let Some(meta) = meta.as_object_mut() {
+        meta.shift_remove("ordinal");
+    }
+    meta
 }
 
 #[derive(Deserialize)]

@@ -1,8 +1,8 @@
 //! A new conversation that is written aside and gets its name when everything else is done.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -50,6 +50,11 @@ pub fn publish(aside: &Path, file: &Path) -> Result<(), MemoryError> {
     std::fs::remove_file(aside).map_err(MemoryError::io("remove", aside))?;
     let folder = file.parent().unwrap_or(Path::new("."));
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(MemoryError::io("flush", folder))
+}
+
+/// Makes a folder of an agent that is not there yet, for its owner alone as the agent does.
+pub(super) fn make_folder(folder: &Path) -> Result<(), MemoryError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(MemoryError::io("make", folder))
 }
 
 /// The name of a fork that is not done.

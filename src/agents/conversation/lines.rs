@@ -1,7 +1,7 @@
 //! A transcript line by line, each with its place in the file.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -29,16 +29,22 @@ pub(super) struct Line<'a> {
 impl Lines {
     /// Opens a file that must be one, and no link to one.
     pub(super) fn open(path: &Path) -> Result<Lines, MemoryError> {
+        Lines::open_at(path, 0)
+    }
+
+    /// The same, from the place `offset` on, where a line must begin.
+    pub(super) fn open_at(path: &Path, offset: u64) -> Result<Lines, MemoryError> {
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
-        let file = file.map_err(|error| match error.raw_os_error() {
+        let mut file = file.map_err(|error| match error.raw_os_error() {
             Some(libc::ELOOP) => MemoryError::NotAFile(path.to_owned()),
             _ => MemoryError::io("open", path)(error),
         })?;
         if !file.metadata().map_err(MemoryError::io("look at", path))?.is_file() {
             return Err(MemoryError::NotAFile(path.to_owned()));
         }
-        Ok(Lines { reader: BufReader::with_capacity(1 << 16, file), path: path.to_owned(), buffer: Vec::new(), offset: 0 })
+        file.seek(SeekFrom::Start(offset)).map_err(MemoryError::io("read", path))?;
+        Ok(Lines { reader: BufReader::with_capacity(1 << 16, file), path: path.to_owned(), buffer: Vec::new(), offset })
     }
 
     /// The next line; none at the end of the file. One without an end is still being written, and is none yet.

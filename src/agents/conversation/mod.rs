@@ -55,6 +55,9 @@ pub enum MemoryError {
     /// There is something else where the file was.
     #[error("`{}` is no conversation", .0.display())]
     NotAFile(PathBuf),
+    /// The agent has no place for conversations in a directory.
+    #[error("the agent has no place for conversations in `{}`", .0.display())]
+    NoPlace(PathBuf),
     /// What was recorded of it is not what it says now.
     #[error("the conversation `{0}` was rewritten since the checkpoint was made")]
     PrefixMismatch(String),
@@ -85,7 +88,7 @@ impl MemoryError {
         match self {
             MemoryError::CodeOnly(_) => "memory-not-supported",
             MemoryError::TranscriptGone(_) => "transcript-gone",
-            MemoryError::NotAFile(_) | MemoryError::UnknownFormat(..) => "unknown-format",
+            MemoryError::NotAFile(_) | MemoryError::UnknownFormat(..) | MemoryError::NoPlace(_) => "unknown-format",
             MemoryError::PrefixMismatch(_) => "prefix-mismatch",
             MemoryError::NoBoundary(_) | MemoryError::BoundaryMissing(_) => "boundary-missing",
             MemoryError::NotVerified(_) => "not-verified",
@@ -156,23 +159,77 @@ enum Forkable {
     Codex,
 }
 
+/// Of what a turn adds to a conversation, no more than so many bytes are copied.
+const LARGEST_PIECE: usize = 256 << 20;
+
+impl Forkable {
+    fn of(agent: Agent) -> Result<Forkable, MemoryError> {
+        match agent {
+            Agent::Claude => Ok(Forkable::Claude),
+            Agent::Codex => Ok(Forkable::Codex),
+            Agent::Gemini | Agent::OpenCode | Agent::Cursor | Agent::Copilot => Err(MemoryError::CodeOnly(agent)),
+        }
+    }
+}
+
 /// A conversation on this machine.
 #[derive(Debug)]
 pub struct Conversation {
     agent: Forkable,
     id: String,
     path: PathBuf,
+    /// Where its forks go: a folder of Claude Code, the home of Codex.
+    place: PathBuf,
+    /// The directory that a fork of it goes on in, where that is another than before.
+    cwd: Option<PathBuf>,
 }
 
 impl Conversation {
     /// Finds it: at `recorded`, where the agent said that it is, or in the agent's own folders.
     pub fn find(agent: Agent, homes: &Homes, id: &str, recorded: Option<&Path>) -> Result<Conversation, MemoryError> {
-        let (agent, path) = match agent {
-            Agent::Claude => (Forkable::Claude, claude::find(homes, id, recorded)?),
-            Agent::Codex => (Forkable::Codex, codex::find(homes, id, recorded)?),
-            Agent::Gemini | Agent::OpenCode | Agent::Cursor | Agent::Copilot => return Err(MemoryError::CodeOnly(agent)),
+        let agent = Forkable::of(agent)?;
+        let (path, place) = match agent {
+            Forkable::Claude => {
+                let path = claude::find(homes, id, recorded)?;
+                let folder = path.parent().map(Path::to_owned);
+                (path, folder)
+            }
+            Forkable::Codex => {
+                let path = codex::find(homes, id, recorded)?;
+                let home = codex::home_of(&path)?.to_owned();
+                (path, Some(home))
+            }
         };
-        Ok(Conversation { agent, id: id.to_owned(), path })
+        let place = place.ok_or_else(|| MemoryError::NotAFile(path.clone()))?;
+        Ok(Conversation { agent, id: id.to_owned(), path, place, cwd: None })
+    }
+
+    /// One that is at hand as a copy in the file `path` alone. Its forks go where the agent looks for the conversations of `cwd`.
+    pub fn of_copy(agent: Agent, homes: &Homes, id: &str, path: &Path, cwd: &Path) -> Result<Conversation, MemoryError> {
+        let agent = Forkable::of(agent)?;
+        let place = match agent {
+            Forkable::Claude => claude::folder_for(homes, cwd),
+            Forkable::Codex => homes.codex.clone(),
+        };
+        let place = place.ok_or_else(|| MemoryError::NoPlace(cwd.to_owned()))?;
+        Ok(Conversation { agent, id: id.to_owned(), path: path.to_owned(), place, cwd: Some(cwd.to_owned()) })
+    }
+
+    /// What is between two places of the file, both at the end of a line, as far as it takes that to go on from it elsewhere.
+    pub fn piece(&self, from: u64, to: u64) -> Result<Vec<u8>, MemoryError> {
+        let mut piece = Vec::new();
+        let put = |bytes: &[u8]| {
+            piece.extend_from_slice(bytes);
+            if piece.len() > LARGEST_PIECE {
+                return Err(MemoryError::UnknownFormat(self.path.clone(), "a turn takes more than 256 MiB"));
+            }
+            Ok(())
+        };
+        match self.agent {
+            Forkable::Claude => claude::piece(&self.path, from, to, put),
+            Forkable::Codex => codex::piece(&self.path, from, to, put),
+        }?;
+        Ok(piece)
     }
 
     /// Its file.
@@ -184,15 +241,15 @@ impl Conversation {
     pub fn turns(&self) -> Result<Vec<Turn>, MemoryError> {
         match self.agent {
             Forkable::Claude => claude::read(&self.path)?.turns(None),
-            Forkable::Codex => codex::turns(&self.path),
+            Forkable::Codex => codex::turns(&self.place, &self.path),
         }
     }
 
     /// Writes the fork that ends before or after a turn, aside and read back. None if nothing comes before.
     pub fn prepare(&self, wanted: &Wanted, side: Side, options: &ForkOptions) -> Result<Option<Prepared>, MemoryError> {
         match self.agent {
-            Forkable::Claude => claude::prepare(&self.path, &self.id, wanted, side, options),
-            Forkable::Codex => codex::prepare(&self.path, &self.id, wanted, side, options),
+            Forkable::Claude => claude::prepare(&self.path, &self.place, &self.id, wanted, side, options),
+            Forkable::Codex => codex::prepare(&self.path, (&self.place, self.cwd.as_deref()), &self.id, wanted, side, options),
         }
     }
 }

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::json::put_path;
 use crate::agents::Agent;
-use crate::cli::output::sanitize;
+use crate::cli::output::{plural, sanitize};
 use crate::model::Thread;
-use crate::ops::memory::{MemoryOutcome, MemoryStatus};
+use crate::ops::memory::{FromCopy, MemoryOutcome, MemoryStatus};
 
 /// The value of `memory` in the documents of `restore`, `undo` and `redo`.
 pub fn document(memory: &MemoryOutcome) -> Value {
@@ -16,6 +16,7 @@ pub fn document(memory: &MemoryOutcome) -> Value {
         "agent": memory.agent,
         "from": memory.from.as_ref().map(thread),
         "to": memory.to.as_ref().map(thread),
+        "copy": memory.copy.map(|copy| json!({"redacted": copy.redacted, "left_out": copy.left_out})),
         "error": error,
     })
 }
@@ -49,9 +50,19 @@ pub fn lines(memory: &MemoryOutcome) -> Vec<String> {
         MemoryStatus::Planned => lines.push(format!("{agent} would go on in a new conversation that ends there")),
         MemoryStatus::Failed => {}
     }
+    lines.extend(memory.copy.map(from_copy));
     let command = memory.to.as_ref().map(|to| command_line(&to.resume)).filter(|command| !command.is_empty());
     lines.extend(command.map(|command| format!("to go on with it: {command}")));
     lines
+}
+
+/// Where it comes from if the agent's own file is not what it was, and what is not in it.
+fn from_copy(copy: FromCopy) -> String {
+    let secrets = (copy.redacted > 0).then(|| format!("{} taken out", plural(copy.redacted, "secret")));
+    let parts = (copy.left_out > 0).then(|| format!("{} of another account left out", plural(copy.left_out, "part")));
+    let lacks: Vec<String> = secrets.into_iter().chain(parts).collect();
+    let lacks = if lacks.is_empty() { String::new() } else { format!(", with {}", lacks.join(" and ")) };
+    format!("it comes from the copy that is kept with the checkpoint{lacks}")
 }
 
 /// The words of a command as one types them into a shell. They come from what an agent said, so nothing in them may mean anything

@@ -19,7 +19,7 @@ use crate::store::{Run, Session, Turn};
 use crate::sys;
 
 use super::save::{SaveRequest, lock, save_under};
-use super::{Context, Error};
+use super::{Context, Error, memory};
 
 /// An agent without ids for its turns that tells the same beginning again within this time means the same turn.
 const SAME_BEGINNING: Millis = 10_000;
@@ -146,9 +146,9 @@ fn turn_end(context: &mut Context, event: &Event<'_>, key: &SessionKey, end: Tur
         Ended::Already { number, again: false } => number,
         Ended::Already { number, again: true } => {
             let boundary = moment::at_end(context, event, key, None, end)?;
-            let request = SaveRequest { turn_only_if_changed: true, turn: Some(number), ..turn_request(key, boundary) };
+            let request = SaveRequest { turn_only_if_changed: true, turn: Some(number), ..turn_request(key, boundary.clone()) };
             save_under(context, &lock?, &request)?;
-            return Ok(());
+            return keep_memory(context, key, boundary);
         }
         Ended::Now(turn) => {
             open_session(context, event, key)?;
@@ -225,8 +225,18 @@ fn record_turn(
         Some(event) => moment::at_end(context, event, key, Some(turn), end)?,
         None => moment::when_closed(turn, end),
     };
-    save_under(context, lock, &SaveRequest { turn: Some(turn.number), ..turn_request(key, boundary) })?;
-    Ok(context.store.turn_recorded(key, turn.number, sys::now_millis())?)
+    save_under(context, lock, &SaveRequest { turn: Some(turn.number), ..turn_request(key, boundary.clone()) })?;
+    context.store.turn_recorded(key, turn.number, sys::now_millis())?;
+    keep_memory(context, key, boundary)
+}
+
+/// Keeps a copy of what was said, with which the memory can be brought back where the agent's own file is gone.
+fn keep_memory(context: &Context, key: &SessionKey, boundary: Option<crate::model::Boundary>) -> Result<(), Error> {
+    let agent = context.store.session(key)?.and_then(|session| Agent::parse(session.agent.as_deref()?));
+    match agent.zip(boundary) {
+        Some((agent, boundary)) => memory::copies::keep(context, agent, key, &boundary).map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 fn turn_request(key: &SessionKey, boundary: Option<crate::model::Boundary>) -> SaveRequest {

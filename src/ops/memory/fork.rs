@@ -3,22 +3,33 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::{MemoryOutcome, MemoryStatus, Ready, agent_of};
+use super::copies::{self, Assembled};
+use super::{FromCopy, MemoryOutcome, MemoryStatus, Ready, agent_of};
 use crate::agents::Agent;
-use crate::agents::conversation::{Conversation, ForkOptions, Homes, MemoryError, Side, Wanted, resume_command};
+use crate::agents::conversation::{Conversation, ForkOptions, Homes, MemoryError, Prepared, Side, Wanted, resume_command};
 use crate::git::os_path;
-use crate::model::{Boundary, Checkpoint, Kind, MemoryChange, Thread};
+use crate::model::{Boundary, Checkpoint, Kind, MemoryChange, SessionKey, Thread};
 use crate::ops::{Context, Error};
 use crate::store::Filter;
 
 /// A fork that can be made.
 pub(super) struct Plan {
     agent: Agent,
-    conversation: Conversation,
+    source: Source,
+    session: SessionKey,
+    boundary: Boundary,
     wanted: Wanted,
     side: Side,
     options: ForkOptions,
     from: Option<Thread>,
+}
+
+/// What it is made from.
+enum Source {
+    /// The agent's own file.
+    File(Conversation),
+    /// A copy, because the file is gone.
+    Copy(Box<Assembled>),
 }
 
 /// Why none can.
@@ -32,6 +43,54 @@ impl Failed {
     /// True if the checkpoint belongs to no conversation at all.
     pub(super) fn is_of_no_agent(&self) -> bool {
         matches!(self.error, MemoryError::NoBoundary(_))
+    }
+}
+
+impl Source {
+    fn copy(&self) -> Option<FromCopy> {
+        match self {
+            Source::File(_) => None,
+            Source::Copy(copy) => Some(FromCopy { redacted: copy.redacted, left_out: copy.left_out }),
+        }
+    }
+}
+
+impl Plan {
+    /// Writes the fork aside; none if nothing comes before. A file that does not hold the turn any more gives way to the copy.
+    fn write(&mut self, context: &Context) -> Result<Option<Prepared>, MemoryError> {
+        if let Source::File(conversation) = &self.source {
+            match conversation.prepare(&self.wanted, self.side, &self.options) {
+                Err(error) if is_of_the_file(&error) => {
+                    match copies::assemble(context, self.agent, &self.session, &self.boundary) {
+                        Ok(Some(copy)) => self.source = Source::Copy(Box::new(copy)),
+                        Ok(None) | Err(_) => return Err(error),
+                    }
+                }
+                done => return done,
+            }
+        }
+        let conversation = match &self.source {
+            Source::File(conversation) => conversation,
+            Source::Copy(copy) => &copy.conversation,
+        };
+        // A copy is whole by its own ids; what was recorded of the file does not hold for it.
+        conversation.prepare(&Wanted { prefix: None, ..self.wanted.clone() }, self.side, &self.options)
+    }
+}
+
+/// True if the file is at fault, and a copy may not be.
+fn is_of_the_file(error: &MemoryError) -> bool {
+    match error {
+        MemoryError::TranscriptGone(_)
+        | MemoryError::NotAFile(_)
+        | MemoryError::PrefixMismatch(_)
+        | MemoryError::BoundaryMissing(_)
+        | MemoryError::UnknownFormat(..) => true,
+        MemoryError::NoBoundary(_)
+        | MemoryError::CodeOnly(_)
+        | MemoryError::NoPlace(_)
+        | MemoryError::NotVerified(_)
+        | MemoryError::Io { .. } => false,
     }
 }
 
@@ -51,12 +110,20 @@ pub(super) fn plan(context: &Context, target: &Checkpoint) -> Result<Plan, Box<F
     let recorded = boundary.transcript.as_ref().filter(|_| checkpoint.origin.is_none());
     let recorded = recorded.map(|path| os_path(path.as_ref()).to_owned());
     let found = Conversation::find(agent, &Homes::from_env(), &boundary.conversation, recorded.as_deref());
-    let conversation = found.map_err(|error| Box::new(Failed { agent: Some(agent.to_string()), from: from.clone(), error }))?;
+    let session = checkpoint.session.clone();
+    let source = match found {
+        Ok(conversation) => Source::File(conversation),
+        Err(error) => match copies::assemble(context, agent, &session, &boundary) {
+            Ok(Some(copy)) => Source::Copy(Box::new(copy)),
+            Ok(None) | Err(_) => return Err(Box::new(Failed { agent: Some(agent.to_string()), from, error })),
+        },
+    };
     // All other kinds were made before the turn that they name.
     let side = if checkpoint.kind == Kind::Turn { Side::After } else { Side::Before };
     Ok(Plan {
         agent,
-        conversation,
+        source,
+        session,
         wanted: Wanted {
             turn_id: boundary.turn_id.clone(),
             prompt: boundary.prompt.clone(),
@@ -70,6 +137,7 @@ pub(super) fn plan(context: &Context, target: &Checkpoint) -> Result<Plan, Box<F
             permission_mode: boundary.permission_mode.clone(),
         },
         from,
+        boundary,
     })
 }
 
@@ -123,19 +191,20 @@ pub(super) fn planned(plan: Result<Plan, Box<Failed>>) -> MemoryOutcome {
             from: plan.from,
             to: None,
             failure: None,
+            copy: plan.source.copy(),
         },
         Err(failed) => MemoryOutcome::failed(failed.agent, failed.from, &failed.error),
     }
 }
 
 /// Writes the fork aside. Without one the outcome says why.
-pub(super) fn prepare(plan: Result<Plan, Box<Failed>>) -> (MemoryOutcome, Option<Ready>) {
-    let plan = match plan {
+pub(super) fn prepare(context: &Context, plan: Result<Plan, Box<Failed>>) -> (MemoryOutcome, Option<Ready>) {
+    let mut plan = match plan {
         Ok(plan) => plan,
         Err(failed) => return (MemoryOutcome::failed(failed.agent, failed.from, &failed.error), None),
     };
     let agent = plan.agent.to_string();
-    let prepared = match plan.conversation.prepare(&plan.wanted, plan.side, &plan.options) {
+    let prepared = match plan.write(context) {
         Ok(prepared) => prepared,
         Err(error) => return (MemoryOutcome::failed(Some(agent), plan.from, &error), None),
     };
@@ -150,8 +219,14 @@ pub(super) fn prepare(plan: Result<Plan, Box<Failed>>) -> (MemoryOutcome, Option
         None => Thread { conversation: String::new(), resume: vec![plan.agent.program().to_owned()], file: None },
     };
     let status = if prepared.is_some() { MemoryStatus::Forked } else { MemoryStatus::Empty };
-    let outcome =
-        MemoryOutcome { status, agent: Some(agent.clone()), from: plan.from.clone(), to: Some(to.clone()), failure: None };
+    let outcome = MemoryOutcome {
+        status,
+        agent: Some(agent.clone()),
+        from: plan.from.clone(),
+        to: Some(to.clone()),
+        failure: None,
+        copy: plan.source.copy(),
+    };
     let aside = prepared.as_ref().map(|prepared| bytes(&prepared.aside));
     let change = MemoryChange { agent, from: plan.from, to, prepared: aside, only: false };
     (outcome.clone(), Some(Ready { prepared, change, outcome }))

@@ -4,6 +4,7 @@
 //! memory stands in its row of the history, so that `undo` can name the old conversation again and `redo` the new one; neither has
 //! to change a file of the agent, for no conversation is ever edited.
 
+pub(super) mod copies;
 mod fork;
 
 use crate::agents::Agent;
@@ -56,13 +57,25 @@ pub struct MemoryOutcome {
     pub to: Option<Thread>,
     /// Why it is as it was: a word for programs, and a sentence.
     pub failure: Option<(&'static str, String)>,
+    /// What is known of the copy that it was taken from, where the agent's own file is not what it was.
+    pub copy: Option<FromCopy>,
+}
+
+/// A copy of a conversation that took the place of the agent's own file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FromCopy {
+    /// How many secrets were taken out of it when it left the machine that it is from.
+    pub redacted: u64,
+    /// How many parts were left out of it then, because only the account they were made for can read them.
+    pub left_out: u64,
 }
 
 impl MemoryOutcome {
     fn failed(agent: Option<String>, from: Option<Thread>, error: &MemoryError) -> MemoryOutcome {
         let causes = crate::ops::causes(error).into_iter().map(|cause| format!(": {cause}"));
         let sentence = std::iter::once(error.to_string()).chain(causes).collect();
-        MemoryOutcome { status: MemoryStatus::Failed, agent, from, to: None, failure: Some((error.code(), sentence)) }
+        let failure = Some((error.code(), sentence));
+        MemoryOutcome { status: MemoryStatus::Failed, agent, from, to: None, failure, copy: None }
     }
 
     fn named(change: &MemoryChange, verb: Verb) -> MemoryOutcome {
@@ -70,7 +83,7 @@ impl MemoryOutcome {
             Verb::Undo => (Some(change.to.clone()), change.from.clone()),
             Verb::Restore | Verb::Redo => (change.from.clone(), Some(change.to.clone())),
         };
-        MemoryOutcome { status: MemoryStatus::Named, agent: Some(change.agent.clone()), from, to, failure: None }
+        MemoryOutcome { status: MemoryStatus::Named, agent: Some(change.agent.clone()), from, to, failure: None, copy: None }
     }
 }
 
@@ -103,7 +116,7 @@ pub(super) fn restore(context: &mut Context, target: Checkpoint, request: &Resto
         let outcome = run(context, task(target, None))?;
         return Ok(RestoreOutcome { memory: Some(fork::planned(plan)), ..outcome });
     }
-    let (mut memory, ready) = fork::prepare(plan);
+    let (mut memory, ready) = fork::prepare(context, plan);
     let change = ready.as_ref().map(|ready| ready.change.clone());
     let outcome = run(context, task(target, change));
     let outcome = match outcome {
@@ -192,7 +205,7 @@ fn memory_only(
     let Some(_lock) = crate::ops::save::lock_within(context, limit)? else {
         return Err(Error::LockTimeout(context.repo.private_dir().join("lock").display().to_string()));
     };
-    let (memory, ready) = fork::prepare(plan);
+    let (memory, ready) = fork::prepare(context, plan);
     let memory = match &ready {
         Some(ready) => publish(context, ready, false, &target)?,
         None => memory,

@@ -1,14 +1,14 @@
 //! The taking away itself, whoever decided about it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use crate::git::lock::{RepositoryLock, WorktreeLock};
 use crate::git::ref_deletion::RefDeletion;
 use crate::git::restore::drop_originals;
 use crate::git::worktree_dirs::{lock_others, private_dirs};
-use crate::git::{GitError, refs};
-use crate::model::{CheckpointId, WorktreeId};
+use crate::git::{GitError, memory_chain, refs};
+use crate::model::{CheckpointId, ObjectId, SessionKey, WorktreeId};
 use crate::ops::restore::refuse_or_clear;
 use crate::ops::{Context, Error, save};
 use crate::store::{Removal, Store};
@@ -94,6 +94,7 @@ fn finish(repo: &crate::git::Repo, store: &mut Store, deletion: RefDeletion<'_>)
     let mut wanted = noted.clone();
     let is_of_them = |name: &str| id_in(name).is_some_and(|id| ids.contains(&id));
     wanted.extend(refs::list(repo, refs::ORIGINALS)?.into_iter().filter(|(name, _)| is_of_them(name)));
+    wanted.extend(memory_without_checkpoints(repo, store, &noted)?);
     let gone: HashSet<String> = deletion.run(&wanted)?.into_iter().collect();
     for folder in private_dirs(repo) {
         drop_originals(&folder, |id| ids.contains(id));
@@ -106,6 +107,26 @@ fn finish(repo: &crate::git::Repo, store: &mut Store, deletion: RefDeletion<'_>)
     let done: Vec<String> = noted.into_iter().map(|(name, _)| name).filter(|name| !is_left(name)).collect();
     store.end_removal(&done)?;
     Ok(store.unfinished_removals()?.is_empty())
+}
+
+/// The copies of conversations of which no checkpoint is left, of those that the noted refs are of.
+fn memory_without_checkpoints(
+    repo: &crate::git::Repo,
+    store: &Store,
+    noted: &[(String, ObjectId)],
+) -> Result<Vec<(String, ObjectId)>, Error> {
+    let session = |name: &str| SessionKey::parse(name.strip_prefix(refs::CHECKPOINTS)?.split('/').next()?).ok();
+    let sessions: BTreeSet<SessionKey> = noted.iter().filter_map(|(name, _)| session(name)).collect();
+    let mut found = Vec::new();
+    for session in sessions {
+        let name = memory_chain::ref_of(&session);
+        if store.newest_of_session(&session)?.is_none()
+            && let Some(id) = refs::read(repo, &name)?
+        {
+            found.push((name, id));
+        }
+    }
+    Ok(found)
 }
 
 /// The last part of a ref's name.

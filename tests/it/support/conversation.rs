@@ -49,6 +49,14 @@ impl TestRepo {
     }
 }
 
+/// The prompts that a conversation holds, by its own lines: `thread` is what a document says of it.
+pub fn prompts(thread: &Value) -> Vec<String> {
+    let text = std::fs::read_to_string(thread["path"].as_str().unwrap()).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let prompts = lines.filter(|line| line["type"] == "user").map(|line| line["message"]["content"].as_str().unwrap().to_owned());
+    prompts.collect()
+}
+
 /// Runs a command with this on its standard input.
 pub fn feed(command: &mut Command, input: &[u8]) -> Output {
     let shown = format!("{command:?}");
@@ -157,6 +165,17 @@ impl<'a> Conversation<'a> {
         let more = json!({"prompt_id": turn_id, "permission_mode": "acceptEdits", "stop_hook_active": false,
                           "last_assistant_message": "done", "background_tasks": [], "session_crons": []});
         self.tell("Stop", &more);
+    }
+
+    /// Three turns that write `alpha`, `beta` and `gamma`; then the conversation is closed.
+    pub fn three_turns(repo: &'a TestRepo) -> Self {
+        let agent = Conversation::new(repo);
+        agent.start();
+        for (id, prompt, file) in [("p-1", "add alpha", "alpha"), ("p-2", "add beta", "beta"), ("p-3", "add gamma", "gamma")] {
+            agent.turn(id, prompt, file);
+        }
+        agent.end();
+        agent
     }
 
     /// The conversation is closed.

@@ -1,6 +1,6 @@
 //! What the tests stand on: a private environment, a repository with real git as the judge, whole-state comparison.
 
-mod conversation;
+pub mod conversation;
 mod env;
 pub mod golden;
 pub mod monitor;

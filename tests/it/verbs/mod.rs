@@ -14,6 +14,7 @@ mod hook_failures;
 mod hooks;
 mod hooks_status;
 mod list;
+mod memory_copies;
 mod name;
 mod pager;
 mod progress;

@@ -4,16 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::support::conversation::prompts;
 use crate::support::{Conversation, TestRepo};
 
 /// Three turns that write a file each; then the conversation is closed.
 fn three_turns(repo: &TestRepo) {
-    let agent = Conversation::new(repo);
-    agent.start();
-    for (id, prompt, file) in [("p-1", "add alpha", "alpha"), ("p-2", "add beta", "beta"), ("p-3", "add gamma", "gamma")] {
-        agent.turn(id, prompt, file);
-    }
-    agent.end();
+    Conversation::three_turns(repo);
     assert_eq!(repo.story(), ["baseline", "turn 1", "turn 2", "turn 3"]);
 }
 
@@ -26,14 +22,6 @@ fn conversation_files(repo: &TestRepo) -> Vec<PathBuf> {
 
 fn files(repo: &TestRepo) -> Vec<&'static str> {
     ["alpha", "beta", "gamma"].into_iter().filter(|name| repo.exists(name)).collect()
-}
-
-/// The prompts that a conversation holds, by its own lines.
-fn prompts(thread: &Value) -> Vec<String> {
-    let text = std::fs::read_to_string(thread["path"].as_str().unwrap()).unwrap();
-    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let prompts = lines.filter(|line| line["type"] == "user").map(|line| line["message"]["content"].as_str().unwrap().to_owned());
-    prompts.collect()
 }
 
 fn restore(repo: &TestRepo, selector: &str, what: &str) -> Value {
@@ -173,6 +161,7 @@ fn where_the_memory_cannot_come_back_the_files_do_and_that_is_no_success() {
     let repo = TestRepo::new();
     three_turns(&repo);
     std::fs::remove_file(Conversation::new(&repo).transcript()).unwrap();
+    repo.git(["update-ref", "-d", &format!("refs/checkpoint-memory/{}", Conversation::KEY)]);
 
     let partial = repo.checkpoint(["restore", "--json", "-y", "turn:1", "--what=both"]).exits(6).json();
 

@@ -40,6 +40,11 @@ impl Home {
     }
 }
 
+fn in_file(id: &str, path: &Path) -> Conversation {
+    let place = path.parent().unwrap().to_owned();
+    Conversation { agent: Forkable::Claude, id: id.to_owned(), path: path.to_owned(), place, cwd: None }
+}
+
 fn fixture(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/agents/claude").join(format!("{name}.jsonl"));
     fs::read(path).unwrap()
@@ -83,7 +88,7 @@ fn a_fork_after_each_turn_holds_it_and_all_before_and_nothing_of_what_came_later
             assert!(!prepared.file.exists() && prepared.aside.exists(), "{name} {at}");
             publish(&prepared.aside, &prepared.file).unwrap();
 
-            let fork = Conversation { agent: Forkable::Claude, id: prepared.conversation.clone(), path: prepared.file.clone() };
+            let fork = in_file(&prepared.conversation, &prepared.file);
             assert_eq!(said(&fork.turns().unwrap()), said(&turns[..=at]), "{name} {at}");
             let text = fs::read_to_string(&prepared.file).unwrap();
             assert!(!text.contains(&format!("\"sessionId\":\"{ID}\"")), "{name} {at}");
@@ -117,7 +122,7 @@ fn before_a_turn_is_after_the_one_before_and_nothing_before_the_first() {
     let prepared = conversation.prepare(&after(&turns[2]), Side::Before, &ForkOptions::default()).unwrap().unwrap();
     publish(&prepared.aside, &prepared.file).unwrap();
 
-    let fork = Conversation { agent: Forkable::Claude, id: prepared.conversation, path: prepared.file };
+    let fork = in_file(&prepared.conversation, &prepared.file);
     assert_eq!(said(&fork.turns().unwrap()), said(&turns[..2]));
 }
 
@@ -134,7 +139,7 @@ fn a_turn_of_a_way_that_was_left_comes_back_too() {
     let prepared = conversation.prepare(&wanted, Side::After, &ForkOptions::default()).unwrap().unwrap();
     publish(&prepared.aside, &prepared.file).unwrap();
 
-    let fork = Conversation { agent: Forkable::Claude, id: prepared.conversation, path: prepared.file };
+    let fork = in_file(&prepared.conversation, &prepared.file);
     assert_eq!(fork.turns().unwrap().last().unwrap().prompt, "P3 WRITE gamma.txt three");
 }
 
@@ -147,8 +152,7 @@ fn without_an_id_the_prompt_and_the_time_tell() {
         let prepared = conversation.prepare(wanted, Side::After, &ForkOptions::default());
         prepared.map(|prepared| {
             let prepared = prepared.unwrap();
-            let count =
-                Conversation { agent: Forkable::Claude, id: String::new(), path: prepared.aside.clone() }.turns().unwrap().len();
+            let count = in_file("", &prepared.aside).turns().unwrap().len();
             prepared.discard();
             count
         })
@@ -264,4 +268,45 @@ fn a_name_that_is_taken_stays() {
     assert!(matches!(publish(&prepared.aside, &prepared.file), Err(MemoryError::Io { .. })));
     assert_eq!(fs::read(&prepared.file).unwrap(), b"mine");
     assert!(matches!(publish(&home.path(), &prepared.file), Err(MemoryError::NotAFile(_))), "only what was written aside");
+}
+
+#[test]
+fn what_is_put_together_from_pieces_goes_on_in_another_home_and_directory() {
+    for name in WHOLE {
+        let source = fixture(name);
+        let home = Home::with(&source);
+        let conversation = home.find(None).unwrap();
+        let turns = conversation.turns().unwrap();
+        let ends: Vec<u64> = source.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at as u64 + 1).collect();
+        let [other, worktree] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let homes = Homes { claude: Some(other.path().to_owned()), ..Homes::default() };
+        for middle in ends.iter().step_by(5) {
+            let whole = *ends.last().unwrap();
+            let pieces = [conversation.piece(0, *middle).unwrap(), conversation.piece(*middle, whole).unwrap()].concat();
+            let copy = other.path().join("copy");
+            fs::write(&copy, pieces).unwrap();
+            let copied = Conversation::of_copy(Agent::Claude, &homes, ID, &copy, worktree.path()).unwrap();
+            assert_eq!(said(&copied.turns().unwrap()), said(&turns), "{name} {middle}");
+            for (at, turn) in turns.iter().enumerate() {
+                let prepared = copied.prepare(&after(turn), Side::After, &ForkOptions::default()).unwrap().unwrap();
+                let fork = in_file(&prepared.conversation, &prepared.aside);
+                assert_eq!(said(&fork.turns().unwrap()), said(&turns[..=at]), "{name} {middle} {at}");
+                let key = worktree.path().canonicalize().unwrap().display().to_string().replace(['/', '.'], "-");
+                assert_eq!(prepared.file.parent().unwrap(), other.path().join("projects").join(key));
+                prepared.discard();
+            }
+        }
+        assert_eq!(fs::read(home.path()).unwrap(), source, "{name}");
+    }
+}
+
+#[test]
+fn what_was_only_sent_to_the_model_is_no_part_of_a_piece() {
+    let line = "{\"type\":\"api-request-blob\",\"body\":\"x\",\"sessionId\":\"s\"}\n";
+    let source = [line.as_bytes(), &fixture("three-turns")].concat();
+    let home = Home::with(&source);
+
+    let piece = home.find(None).unwrap().piece(0, source.len() as u64).unwrap();
+
+    assert!(piece == fixture("three-turns"));
 }

@@ -89,19 +89,33 @@ impl History {
     /// Gives the first `end` lines, without the first of each file, which tells of the file.
     pub(super) fn lines(&self, end: u64, mut give: impl FnMut(&[u8]) -> Result<(), MemoryError>) -> Result<(), MemoryError> {
         let mut count = 0;
-        for segment in &self.segments {
-            let mut lines = Lines::open(&segment.path)?;
-            lines.next()?;
-            while let Some(line) = lines.next()? {
-                if segment.end.is_some_and(|end| ordinal(line.bytes).is_some_and(|at| at >= end)) {
-                    break;
-                }
-                if count == end {
-                    return Ok(());
-                }
-                count += 1;
-                give(line.bytes)?;
+        self.segments.iter().try_for_each(|segment| segment.lines(&mut count, end, &mut give))
+    }
+
+    /// Gives the lines of all files before the last.
+    pub(super) fn lines_before(&self, mut give: impl FnMut(&[u8]) -> Result<(), MemoryError>) -> Result<(), MemoryError> {
+        let before = self.segments.split_last().map_or(&[][..], |(_, before)| before);
+        before.iter().try_for_each(|segment| segment.lines(&mut 0, u64::MAX, &mut give))
+    }
+}
+
+impl Segment {
+    /// Gives its lines until `end` are given in all, without the first, which tells of the file.
+    fn lines(
+        &self,
+        count: &mut u64,
+        end: u64,
+        give: &mut impl FnMut(&[u8]) -> Result<(), MemoryError>,
+    ) -> Result<(), MemoryError> {
+        let mut lines = Lines::open(&self.path)?;
+        lines.next()?;
+        while let Some(line) = lines.next()? {
+            let is_later = self.end.is_some_and(|end| ordinal(line.bytes).is_some_and(|at| at >= end));
+            if is_later || *count == end {
+                break;
             }
+            *count += 1;
+            give(line.bytes)?;
         }
         Ok(())
     }
@@ -184,6 +198,11 @@ fn meta_of(path: &Path) -> Result<Value, MemoryError> {
         None | Some("legacy" | "paginated") => Ok(meta),
         Some(_) => Err(MemoryError::UnknownFormat(path.to_owned(), "its `history_mode` is none that is known")),
     }
+}
+
+/// True if the conversation in this file begins in another.
+pub(super) fn is_pointer(path: &Path) -> Result<bool, MemoryError> {
+    Ok(base_of(&meta_of(path)?).is_some())
 }
 
 /// Where the history before this file is: the conversation, and the number of the first line that is no part of it.

@@ -214,3 +214,35 @@ fn an_unknown_form_is_named() {
 
     assert!(matches!(home.find().turns(), Err(MemoryError::UnknownFormat(..))));
 }
+
+#[test]
+fn what_is_put_together_from_pieces_stands_on_its_own_and_goes_on_in_another_home_and_directory() {
+    for (name, id) in ALL {
+        let home = Home::of(name);
+        let before = home.files();
+        let conversation = home.find();
+        let turns = conversation.turns().unwrap();
+        let source = fixture(name);
+        let ends: Vec<u64> = source.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at as u64 + 1).collect();
+        let other = tempfile::tempdir().unwrap();
+        let homes = Homes { codex: Some(other.path().to_owned()), ..Homes::default() };
+        for middle in &ends {
+            let whole = *ends.last().unwrap();
+            let pieces = [conversation.piece(0, *middle).unwrap(), conversation.piece(*middle, whole).unwrap()].concat();
+            let copy = other.path().join("copy");
+            fs::write(&copy, pieces).unwrap();
+            let copied = Conversation::of_copy(Agent::Codex, &homes, id, &copy, Path::new("/elsewhere")).unwrap();
+            assert_eq!(said(&copied.turns().unwrap()), said(&turns), "{name} {middle}");
+            for (at, turn) in turns.iter().enumerate() {
+                let prepared = copied.prepare(&after(turn), Side::After, &ForkOptions::default()).unwrap().unwrap();
+                publish(&prepared.aside, &prepared.file).unwrap();
+                let fork = Conversation::find(Agent::Codex, &homes, &prepared.conversation, None).unwrap();
+                assert_eq!(said(&fork.turns().unwrap()), said(&turns[..=at]), "{name} {middle} {at}");
+                let first = fs::read_to_string(&prepared.file).unwrap();
+                assert!(first.lines().next().unwrap().contains("\"cwd\":\"/elsewhere\""), "{first}");
+                fs::remove_file(&prepared.file).unwrap();
+            }
+        }
+        assert_eq!(home.files(), before, "{name}");
+    }
+}
