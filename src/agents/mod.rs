@@ -4,6 +4,7 @@ pub mod conversation;
 pub mod hooks;
 pub mod payload;
 pub mod prefix;
+pub mod redact;
 pub mod registry;
 pub mod session_key;
 pub mod settings;

@@ -34,9 +34,6 @@ pub enum Failure {
     /// There is no terminal to show a screen on.
     #[error("`browse` needs a terminal on standard input and standard output")]
     NoTerminal,
-    /// The command is not there yet.
-    #[error("`{0}` is not available in this version")]
-    NotAvailable(&'static str),
 }
 
 impl From<GitError> for Failure {
@@ -177,7 +174,6 @@ fn account(failure: &Failure) -> Account {
         Failure::CurrentDirectory(_) => Account::new("current-directory", Exit::Fatal),
         Failure::Declined => Account::new("declined", Exit::Refused),
         Failure::NoTerminal => Account::new("no-terminal", Exit::Fatal).hint("`git checkpoint list` prints the same"),
-        Failure::NotAvailable(_) => Account::new("not-available", Exit::Fatal),
     }
 }
 

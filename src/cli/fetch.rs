@@ -6,6 +6,7 @@ use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::output::{Ui, plural, sanitize};
+use super::render::handoff as render;
 use super::render::json::{SCHEMA, checkpoint};
 use crate::model::SessionKey;
 use crate::ops::remote::fetch;
@@ -35,10 +36,14 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
             "known": fetched.known.len(),
             "refused": fetched.refused,
             "names_taken": fetched.taken,
+            "memory": render::taken_in(&fetched.memory),
         }))?;
     }
     let (new, known) = (plural(fetched.new.len() as u64, "checkpoint"), fetched.known.len());
     ui.done(format!("fetched {new} from {}, {known} known already", sanitize(&remote)))?;
+    if let Some(line) = render::taken_in_line(&fetched.memory, "fetched") {
+        ui.done(line)?;
+    }
     for name in &fetched.taken {
         ui.warn(format!("the name `{}` belongs to another checkpoint here and was left there", sanitize(name)));
     }

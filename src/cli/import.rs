@@ -28,6 +28,9 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     }
     let verb = if args.verify_only { "can be imported" } else { "imported" };
     ui.done(format!("{} {verb}, {} known already", plural(imported.new.len() as u64, "checkpoint"), imported.known.len()))?;
+    if let Some(line) = render::taken_in_line(&imported.memory, verb) {
+        ui.done(line)?;
+    }
     for name in &imported.taken {
         ui.warn(format!("the name `{}` belongs to another checkpoint here and was left there", sanitize(name)));
     }

@@ -3,7 +3,8 @@
 //! What is read is not trusted: its pack is unpacked and checked in a directory of its own beside the database, and only moved
 //! into the repository when the caller is content with it.
 
-use std::fs::{self, File};
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -40,8 +41,9 @@ fn bad(reason: impl Into<String>) -> GitError {
     GitError::BadBundle(reason.into())
 }
 
-/// Writes `refs` with all their objects, but for what is reachable from `without`, to `target`.
-pub fn write(repo: &Repo, target: &Path, refs: &[String], without: &[ObjectId]) -> Result<(), GitError> {
+/// Writes `refs` with all their objects, but for what is reachable from `without`, to `target`. Refs below `holder` are called there
+/// what they are called after it.
+pub fn write(repo: &Repo, target: &Path, refs: &[String], without: &[ObjectId], holder: &str) -> Result<(), GitError> {
     progress::begin(Phase::Bundle, 0);
     let mut git = git(repo);
     git.args(["bundle", "create", "--quiet"]).arg(target).arg("--stdin");
@@ -52,7 +54,38 @@ pub fn write(repo: &Repo, target: &Path, refs: &[String], without: &[ObjectId]) 
         let _ = input.write_all(wanted.as_bytes());
     }
     finish(child, "write the bundle")?;
+    if refs.iter().any(|name| name.starts_with(holder)) {
+        rename_refs(target, holder)?;
+    }
     File::open(target).and_then(|file| file.sync_all()).map_err(|source| GitError::io("flush", target, source))
+}
+
+/// Gives the refs below `holder` in the header of a bundle their names. The pack after it has a checksum of its own.
+fn rename_refs(target: &Path, holder: &str) -> Result<(), GitError> {
+    let failed = |source| GitError::io("write", target, source);
+    let mut reader = BufReader::new(File::open(target).map_err(failed)?);
+    let mut header = Vec::new();
+    loop {
+        let line = line(&mut reader)?;
+        header.extend_from_slice(&line.replace(format!(" {holder}"), " "));
+        header.push(b'\n');
+        if line.is_empty() {
+            break;
+        }
+    }
+    let renamed = target.with_extension("renamed");
+    let write = || -> std::io::Result<()> {
+        let mut out = OpenOptions::new().write(true).create_new(true).open(&renamed)?;
+        out.write_all(&header)?;
+        std::io::copy(&mut reader, &mut out)?;
+        out.sync_all()?;
+        fs::rename(&renamed, target)
+    };
+    let written = { write }();
+    if written.is_err() {
+        let _ = fs::remove_file(&renamed);
+    }
+    written.map_err(failed)
 }
 
 /// Reads the bundle in `file`, unpacks and checks its objects aside.
@@ -146,6 +179,7 @@ fn read_header(reader: &mut impl BufRead, hash: gix::hash::Kind) -> Result<Heade
     }
     let mut header = Header { prerequisites: Vec::new(), refs: Vec::new() };
     let mut format = gix::hash::Kind::Sha1;
+    let mut names = HashSet::new();
     for _ in 0..MOST_LINES {
         let line = line(reader)?;
         match line.split_first() {
@@ -162,6 +196,9 @@ fn read_header(reader: &mut impl BufRead, hash: gix::hash::Kind) -> Result<Heade
             Some(_) => {
                 let Some((hex, name)) = line.split_once_str(" ") else { return Err(bad("a line of its header is malformed")) };
                 let name = name.to_str().map_err(|_| bad("the name of a ref in it is no UTF-8"))?;
+                if !names.insert(name.to_owned()) {
+                    return Err(bad(format!("the ref `{name}` is in it twice")));
+                }
                 header.refs.push((name.to_owned(), id(hex)?));
             }
         }
@@ -207,6 +244,7 @@ mod tests {
             ("", "ends too early"),
             ("# v9 git bundle\n\n", "no git bundle"),
             ("# v2 git bundle\n", "ends too early"),
+            (&format!("# v2 git bundle\n{A} refs/a\n{A} refs/a\n\n"), "twice"),
             ("# v2 git bundle\nxyz refs/a\n\n", "malformed"),
             ("# v2 git bundle\nxyz\n\n", "malformed"),
             ("# v3 git bundle\n@filter=blob:none\n\n", "not supported"),

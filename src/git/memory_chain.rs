@@ -56,6 +56,14 @@ pub fn append(
     Ok(id)
 }
 
+/// Writes a file as a commit without parents or a ref. The same content makes the same commit.
+pub fn write_file(repo: &Repo, name: &str, content: &[u8], message: &str, at: Millis) -> Result<ObjectId, GitError> {
+    let sink = ObjectSink::new(repo, Keep::Objects);
+    let id = add_file(repo, &sink, None, (name, content), message, at)?;
+    sink.flush()?;
+    Ok(id)
+}
+
 /// Writes a chain of copies, oldest first, without a ref. Returns the last commit. The same copies make the same commits.
 pub fn write(repo: &Repo, copies: &[(MemoryCopy, Vec<u8>, Millis)]) -> Result<Option<ObjectId>, GitError> {
     let sink = ObjectSink::new(repo, Keep::Objects);
@@ -75,14 +83,26 @@ fn add(
     piece: &[u8],
     at: Millis,
 ) -> Result<ObjectId, GitError> {
+    add_file(repo, sink, parent, (TAIL, piece), &copy.message(), at)
+}
+
+/// Adds a commit with one file.
+fn add_file(
+    repo: &Repo,
+    sink: &ObjectSink,
+    parent: Option<ObjectId>,
+    (name, content): (&str, &[u8]),
+    message: &str,
+    at: Millis,
+) -> Result<ObjectId, GitError> {
     let gix = repo.gix();
     let mut writer = sink.writer(&gix);
-    let oid = writer.add(Kind::Blob, piece)?;
-    let tree = Tree { entries: vec![Entry { mode: EntryKind::Blob.into(), filename: TAIL.into(), oid }] };
+    let oid = writer.add(Kind::Blob, content)?;
+    let tree = Tree { entries: vec![Entry { mode: EntryKind::Blob.into(), filename: name.into(), oid }] };
     let mut data = Vec::new();
     tree.write_to(&mut data).map_err(|source| GitError::other("encode a tree", source))?;
     let tree = writer.add(Kind::Tree, &data)?;
-    writer.add(Kind::Commit, &encode(tree, parent.into_iter().collect(), copy.message().into_bytes(), at)?)
+    writer.add(Kind::Commit, &encode(tree, parent.into_iter().collect(), message.into(), at)?)
 }
 
 /// The chain that ends with the commit `tip`, newest first. What is no copy of ours ends it.

@@ -30,8 +30,8 @@ pub fn names(repo: &Repo) -> Vec<String> {
     repo.gix().remote_names().into_iter().map(|name| name.to_str_lossy().into_owned()).collect()
 }
 
-/// Pushes refs to the refs of the same names. No hook of ours or the person's runs, and nothing is overwritten.
-pub fn push(repo: &Repo, remote: &str, refs: &[String]) -> Result<Vec<(String, Pushed)>, GitError> {
+/// Pushes refs or objects, each to the ref that is named after it. No hook of ours or the person's runs, and nothing is overwritten.
+pub fn push(repo: &Repo, remote: &str, refs: &[(String, String)]) -> Result<Vec<(String, Pushed)>, GitError> {
     progress::begin(Phase::Bundle, 0);
     let mut done = Vec::new();
     for refs in refs.chunks(AT_ONCE) {
@@ -41,7 +41,7 @@ pub fn push(repo: &Repo, remote: &str, refs: &[String]) -> Result<Vec<(String, P
             command.args(["-c", &format!("remote.{remote}.mirror=false")]);
         }
         command.args(["push", "--porcelain", "--no-verify", "--no-follow-tags"]);
-        command.args(["--recurse-submodules=no", "--", remote]).args(refs.iter().map(|name| format!("{name}:{name}")));
+        command.args(["--recurse-submodules=no", "--", remote]).args(refs.iter().map(|(from, to)| format!("{from}:{to}")));
         let output = run(command, b"")?;
         let told = parse_push(&output.stdout.to_str_lossy());
         if told.len() < refs.len() && !output.status.success() {
@@ -62,7 +62,7 @@ fn parse_push(text: &str) -> Vec<(String, Pushed)> {
             "!" => Pushed::Refused(summary.to_owned()),
             _ => Pushed::New,
         };
-        Some((refs.split(':').next()?.to_owned(), pushed))
+        Some((refs.split(':').nth(1)?.to_owned(), pushed))
     };
     text.lines().filter_map(line).collect()
 }
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn what_git_says_of_each_ref_is_read() {
         let text = "To ../bare\n*\trefs/checkpoints/s/a:refs/checkpoints/s/a\t[new reference]\n\
-                    =\trefs/checkpoints/s/b:refs/checkpoints/s/b\t[up to date]\n\
+                    =\t1234:refs/checkpoints/s/b\t[up to date]\n\
                     !\trefs/checkpoint-names/x:refs/checkpoint-names/x\t[rejected] (fetch first)\nDone\n";
 
         let expected = [

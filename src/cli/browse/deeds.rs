@@ -255,5 +255,5 @@ fn write_file(context: &Context, number: u64, file: &Path) -> Result<String, Fai
     }
     let request = ExportRequest { selectors: vec![number.to_string()], ..ExportRequest::default() };
     let exported = export(context, &request, file)?;
-    Ok(format!("{} written to {}", plural(exported.len() as u64, "checkpoint"), file.display()))
+    Ok(format!("{} written to {}", plural(exported.checkpoints.len() as u64, "checkpoint"), file.display()))
 }

@@ -6,6 +6,7 @@
 
 pub(super) mod copies;
 mod fork;
+pub mod travel;
 
 use crate::agents::Agent;
 use crate::agents::conversation::{self, MemoryError, Prepared};

@@ -3,6 +3,7 @@
 pub mod conversation;
 mod env;
 pub mod golden;
+pub mod machine;
 pub mod monitor;
 mod oracle;
 mod output;

@@ -154,7 +154,7 @@ fn compare_entries(found: &mut Vec<String>, place: &str, before: &BTreeMap<PathB
 
 fn refs(repo: &TestRepo) -> String {
     let all = repo.git(["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]).text();
-    let ours = ["refs/checkpoints/", "refs/checkpoint-names/", "refs/checkpoint-originals/"];
+    let ours = ["refs/checkpoints/", "refs/checkpoint-names/", "refs/checkpoint-originals/", "refs/checkpoint-memory/"];
     let foreign = all.lines().filter(|line| !ours.iter().any(|prefix| line.starts_with(prefix)));
     foreign.collect::<Vec<_>>().join("\n")
 }
@@ -162,8 +162,17 @@ fn refs(repo: &TestRepo) -> String {
 /// Parts of a git directory that hold checkpoints or that other fields of the state cover.
 fn is_ours(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
-    let own =
-        ["objects", "checkpoint", "checkpoints", "checkpoint-names", "checkpoint-originals", "packed-refs", "worktrees", "lfs"];
+    let own = [
+        "objects",
+        "checkpoint",
+        "checkpoints",
+        "checkpoint-names",
+        "checkpoint-originals",
+        "checkpoint-memory",
+        "packed-refs",
+        "worktrees",
+        "lfs",
+    ];
     own.iter().any(|own| name == *own)
 }
 

@@ -15,6 +15,7 @@ mod hooks;
 mod hooks_status;
 mod list;
 mod memory_copies;
+mod memory_travels;
 mod name;
 mod pager;
 mod progress;

@@ -3,10 +3,14 @@
 use std::fs::File;
 use std::path::Path;
 
+use super::memory::travel::{self, Outgoing, Secrets};
 use super::restore::refuse_if_interrupted;
 use super::save::lock;
 use super::{Context, Error, select};
-use crate::git::{GitError, bundle, commit, refs};
+use crate::git::{GitError, bundle, commit, memory_chain, refs, remote};
+use manifest::Manifest;
+
+mod manifest;
 use crate::model::{Checkpoint, ObjectId, SessionKey};
 use crate::store::Filter;
 
@@ -19,6 +23,8 @@ pub struct ExportRequest {
     pub session: Option<SessionKey>,
     /// Leave out what is reachable from this checkpoint, which the receiver has.
     pub since: Option<String>,
+    /// Whether the conversations go along, and how.
+    pub memory: Option<Secrets>,
 }
 
 /// What an import or a fetch found.
@@ -32,34 +38,95 @@ pub struct Imported {
     pub taken: Vec<String>,
     /// Why refs among those of checkpoints were left out.
     pub refused: Vec<String>,
+    /// What became of the conversations that came along.
+    pub memory: MemoryImported,
+}
+
+/// What became of conversations that came in.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MemoryImported {
+    /// The sessions of those that were not here before, or not as far.
+    pub new: Vec<SessionKey>,
+    /// How many were here already.
+    pub known: usize,
+}
+
+impl MemoryImported {
+    /// Takes conversations in that were checked, and whose objects are here.
+    pub(super) fn take_in(&mut self, context: &Context, conversations: &[(SessionKey, ObjectId)]) -> Result<(), Error> {
+        for (session, id) in conversations {
+            if travel::take_in(context, session, *id)? {
+                self.new.push(session.clone());
+            } else {
+                self.known += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exported {
+    /// The checkpoints.
+    pub checkpoints: Vec<Checkpoint>,
+    /// The conversations; none if they were not to go along.
+    pub memory: Option<Vec<Outgoing>>,
 }
 
 /// What a bundle holds.
 struct Contents {
     checkpoints: Vec<Checkpoint>,
     names: Vec<(String, ObjectId)>,
+    memory: Vec<(SessionKey, ObjectId)>,
 }
 
 /// Writes checkpoints with their names to `target` as a git bundle.
-pub fn export(context: &Context, request: &ExportRequest, target: &Path) -> Result<Vec<Checkpoint>, Error> {
-    let chosen = choose(context, &request.selectors, request.session.as_ref())?;
+pub fn export(context: &Context, request: &ExportRequest, target: &Path) -> Result<Exported, Error> {
+    let checkpoints = choose(context, &request.selectors, request.session.as_ref())?;
     let without: Vec<ObjectId> = match &request.since {
         None => Vec::new(),
         Some(since) => vec![select(&context.repo, &context.store, since)?.commit],
     };
-    let wanted = refs_of(&chosen);
+    let memory = request.memory.map(|secrets| travel::outgoing(context, &checkpoints, secrets)).transpose()?;
+    let exported = Exported { checkpoints, memory };
+    let holder = remote::holder(&context.repo)?;
+    let written = write(context, &exported, &without, target, &holder);
+    remote::release(&context.repo, &holder)?;
+    written.map(|()| exported)
+}
+
+/// What is in no ref of its own, the manifest and conversations on their way, is held by refs below `holder` meanwhile.
+fn write(context: &Context, exported: &Exported, without: &[ObjectId], target: &Path, holder: &str) -> Result<(), Error> {
+    let repo = &context.repo;
+    let mut wanted: Vec<(String, ObjectId)> = exported.checkpoints.iter().map(|one| (one.ref_name(), one.commit)).collect();
+    for one in &exported.checkpoints {
+        wanted.extend(one.names.iter().map(|name| (refs::name_ref(name), one.commit)));
+    }
+    wanted.sort();
+    wanted.dedup();
+    let memory = exported.memory.iter().flatten().map(|one| (memory_chain::ref_of(&one.session), one.tip));
+    let (stored, mut held) = (wanted.len(), wanted);
+    held.extend(memory);
+    let manifest = Manifest::of(exported, &held);
+    held.push((manifest::REF.to_owned(), manifest.write(repo, &exported.checkpoints)?));
+    let mut names: Vec<String> = held[..stored].iter().map(|(name, _)| name.clone()).collect();
+    for (name, id) in &held[stored..] {
+        let held = format!("{holder}{name}");
+        refs::create(repo, &held, *id)?;
+        names.push(held);
+    }
     let temp = target.with_file_name(format!(
         ".{}.{}.tmp",
         target.file_name().unwrap_or_default().to_string_lossy(),
         std::process::id()
     ));
-    let written = bundle::write(&context.repo, &temp, &wanted, &without)
+    let written = bundle::write(repo, &temp, &names, without, holder)
         .and_then(|()| std::fs::rename(&temp, target).map_err(|source| GitError::io("write", target, source)));
     if written.is_err() {
         let _ = std::fs::remove_file(&temp);
     }
-    written?;
-    Ok(chosen)
+    Ok(written?)
 }
 
 /// Reads the checkpoints in the bundle `source`: objects, refs and rows are added, nothing else is touched. Everything is
@@ -70,7 +137,7 @@ pub fn import(context: &mut Context, source: &Path, only_check: bool) -> Result<
     }
     let file = File::open(source).map_err(|error| GitError::io("open", source, error))?;
     let incoming = bundle::read(&context.repo, file)?;
-    let Contents { checkpoints, names } = check(context, &incoming)?;
+    let Contents { checkpoints, names, memory } = check(context, &incoming)?;
     let mut imported = Imported::default();
     for checkpoint in checkpoints {
         match context.store.by_id(&checkpoint.id)? {
@@ -82,12 +149,14 @@ pub fn import(context: &mut Context, source: &Path, only_check: bool) -> Result<
         }
     }
     if only_check {
+        imported.memory.new = memory.into_iter().map(|(session, _)| session).collect();
         return Ok(imported);
     }
     context.store.require_writable()?;
     let _lock = lock(context)?;
     incoming.keep(&context.repo)?;
     add(context, &mut imported, &names)?;
+    imported.memory.take_in(context, &memory)?;
     Ok(imported)
 }
 
@@ -130,11 +199,16 @@ pub(super) fn add(context: &mut Context, imported: &mut Imported, names: &[(Stri
 fn check(context: &mut Context, incoming: &bundle::Incoming) -> Result<Contents, Error> {
     let own = context.store.meta(super::context::ORIGIN)?;
     let objects = incoming.objects(&context.repo)?;
-    let (mut checkpoints, mut names) = (Vec::new(), Vec::new());
+    let (mut checkpoints, mut names, mut memory) = (Vec::new(), Vec::new(), Vec::new());
     let bad = |reason: String| Error::from(GitError::BadBundle(reason));
-    for (reference, id) in &incoming.header.refs {
+    manifest::check(&objects, &incoming.header.refs)?.map_err(bad)?;
+    for (reference, id) in incoming.header.refs.iter().filter(|(name, _)| name != manifest::REF) {
         if let Some(name) = refs::name_of_ref(reference) {
             names.push((name, *id));
+            continue;
+        }
+        if reference.starts_with(refs::MEMORY) {
+            memory.push((travel::check(&objects, reference, *id)?.map_err(bad)?, *id));
             continue;
         }
         if !reference.starts_with(refs::CHECKPOINTS) {
@@ -146,7 +220,7 @@ fn check(context: &mut Context, incoming: &bundle::Incoming) -> Result<Contents,
         return Err(bad("there is no checkpoint in it".into()));
     }
     in_order_of_time(&mut checkpoints);
-    Ok(Contents { checkpoints, names })
+    Ok(Contents { checkpoints, names, memory })
 }
 
 /// The checkpoint that `reference` holds; the inner error says why it is none. `own` is the origin of this repository.
