@@ -19,8 +19,9 @@ use gix::oid;
 use super::encoded::{ENCODING, EncodedText, Indexed, NAMES, Rules};
 use super::ident;
 use super::ignore::files_above;
-use super::index::LazyIndex;
+use super::index::{self, LazyIndex};
 use super::rule_files::{Gathered, RuleFiles};
+use super::snapshot::rules_not_checked_out;
 use super::{GitError, Objects, Repo, os_path};
 
 /// Applies clean and smudge filters. Each thread takes its own; long-running filter processes live as long as it does.
@@ -49,11 +50,17 @@ impl Filters {
         Self::lazy(repo, &index.clone(), Arc::new(LazyIndex::ready(repo, index)))
     }
 
+    /// Filters as a capture of the worktree applies them now.
+    pub(crate) fn in_force(repo: &Repo, objects: &Objects) -> Result<Filters, GitError> {
+        let index = Arc::new(index::load(repo, objects)?);
+        Self::lazy(repo, &rules_not_checked_out(&index), Arc::new(LazyIndex::ready(repo, index)))
+    }
+
     /// The same, where `rules` has the attribute files that are not checked out, and `index` is read only if a conversion of
     /// line ends asks for the content that is in it.
     pub(crate) fn lazy(repo: &Repo, rules: &gix::index::State, index: Arc<LazyIndex>) -> Result<Filters, GitError> {
         let files = Some(RuleFiles::new(repo.top(), ".gitattributes")?);
-        Ok(Filters { files, ..Self::with(repo, rules, index, Source::WorktreeThenIdMapping)? })
+        Ok(Filters { files, ..Self::with(repo.gix(), rules, index, Source::WorktreeThenIdMapping)? })
     }
 
     /// Filters as the attribute files of `tree` set them, for writing its files: what is in the worktree may say something else.
@@ -65,11 +72,17 @@ impl Filters {
         paths: impl Iterator<Item = &'a BStr>,
     ) -> Result<Filters, GitError> {
         let index = files_above(objects, tree, paths, b".gitattributes")?;
-        Self::with(repo, &index, Arc::new(LazyIndex::new(repo)), Source::IdMapping)
+        // The library does not know where to find objects that have just come in.
+        let gix = repo.gix().with_object_memory();
+        let mut content = Vec::new();
+        for entry in index.entries() {
+            objects.read(&entry.id, &mut content)?;
+            gix.write_blob(&content).map_err(|source| GitError::other("keep rules", source))?;
+        }
+        Self::with(gix, &index, Arc::new(LazyIndex::new(repo)), Source::IdMapping)
     }
 
-    fn with(repo: &Repo, rules: &gix::index::State, index: Arc<LazyIndex>, source: Source) -> Result<Filters, GitError> {
-        let gix = repo.gix();
+    fn with(gix: gix::Repository, rules: &gix::index::State, index: Arc<LazyIndex>, source: Source) -> Result<Filters, GitError> {
         let pipeline = new_pipeline(&gix)?;
         let attributes = attribute_stack(&gix, rules, source)?;
         Ok(Filters { pipeline, encoded: None, attributes, repo: gix, index, files: None })

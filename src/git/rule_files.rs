@@ -57,6 +57,11 @@ impl RuleFiles {
     }
 
     fn is_odd(&self, directory: &BStr) -> bool {
+        let folder = directory.strip_suffix(b"/").map(|folder| statat(&self.top, folder, AtFlags::SYMLINK_NOFOLLOW));
+        if folder.is_some_and(|stat| stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)) {
+            // What a link leads to has no say in the worktree, and may lie outside of it.
+            return true;
+        }
         let path = [directory.as_bytes(), self.name.as_bytes()].concat();
         match statat(&self.top, path.as_slice(), AtFlags::SYMLINK_NOFOLLOW) {
             Err(_) => false,

@@ -12,7 +12,7 @@ use super::dirs::{is_directory, split};
 use super::held_fast::{hold_on, is_marked};
 use super::plan::{Obstacle, Planner, file_type};
 use crate::git::GitError;
-use crate::git::snapshot::is_repository;
+use crate::git::snapshot::{is_bare_repository, is_repository};
 
 /// Looks at every path that is written, and at the directories above everything that changes.
 pub(super) fn examine(planner: &mut Planner<'_>) -> Result<(), GitError> {
@@ -95,7 +95,7 @@ impl Examiner<'_, '_> {
 
     /// Everything in the directory has to go, and so has the directory.
     fn clear_directory(&mut self, path: &BStr, stat: &Stat) -> Result<(), GitError> {
-        if is_repository(self.planner.repo.top(), path) {
+        if is_repository(self.planner.repo.top(), path) || is_bare_repository(self.planner.repo.top(), path) {
             self.planner.object(Obstacle::Repository, path);
             return Ok(());
         }

@@ -152,7 +152,7 @@ pub fn edits(
     };
     let nothing_noted = Marks::default();
     let marks = if mode == IndexMode::Captured { &target.marks } else { &nothing_noted };
-    let flags = Flags::of(repo, now, mode == IndexMode::Captured && target.flags_known)?;
+    let flags = Flags::of(repo, now, mode == IndexMode::Captured && target.is_step)?;
     let put = |path: &BString, side: Side| {
         let (skip_worktree, assume_unchanged) = flags.wanted(path.as_bstr(), marks.get(path.as_bstr()));
         IndexPut {

@@ -1,6 +1,6 @@
 //! Which differences a restore leaves alone on purpose.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::oid;
@@ -10,7 +10,7 @@ use super::plan::{KeepReason, Obstacle, Planner, Target, Write, is_in, side_of};
 use crate::git::diff::Side;
 use crate::git::ignore::Ignore;
 use crate::git::index_edit::Source;
-use crate::git::snapshot::rules_not_checked_out;
+use crate::git::snapshot::{is_bare_repository, rules_not_checked_out};
 use crate::git::sparse::Sparse;
 use crate::git::tree_path::TreePaths;
 use crate::git::{GitError, Objects, index};
@@ -19,6 +19,7 @@ use crate::model::{SkipReason, Skipped};
 /// Takes out of the plan what is to stay as it is.
 pub(super) fn decide(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
     keep_uncaptured(planner, target);
+    keep_bare_repositories(planner);
     look_behind_the_capture(planner, objects, target)?;
     keep_absent(planner, objects, target)?;
     keep_outside(planner, objects, target)?;
@@ -50,6 +51,21 @@ fn keep_uncaptured(planner: &mut Planner<'_>, target: &Target) {
             planner.object(Obstacle::NotCaptured, path.as_bstr());
         }
         planner.writes.insert(path, write);
+    }
+}
+
+/// Of a bare repository no file goes alone: git needs its empty directories too, which no tree holds.
+fn keep_bare_repositories(planner: &mut Planner<'_>) {
+    let mut known: BTreeMap<BString, bool> = BTreeMap::new();
+    let top = planner.repo.top().to_owned();
+    let mut is_bare = |folder: &BStr| *known.entry(folder.to_owned()).or_insert_with(|| is_bare_repository(&top, folder));
+    let deletes = std::mem::take(&mut planner.deletes);
+    for path in deletes {
+        if ancestors(path.as_bstr()).any(&mut is_bare) {
+            planner.keep(path, KeepReason::Repository);
+        } else {
+            planner.deletes.insert(path);
+        }
     }
 }
 

@@ -16,6 +16,7 @@
 mod apply;
 mod area;
 mod back;
+mod conversions;
 mod dirs;
 mod export;
 mod held_fast;

@@ -16,6 +16,7 @@ use gix::objs::Kind;
 use rustix::fs::{FileType, fstat};
 use serde::{Deserialize, Serialize};
 
+use super::conversions::is_rules;
 use super::dirs::{Top, is_absent};
 use super::journal::text;
 use super::marks::Marks;
@@ -84,6 +85,12 @@ impl Originals {
         let files = listed.unwrap_or_default().into_iter().map(|original| (original.path.clone(), original)).collect();
         let (marks, rules) = (Marks::read(&folder), PastRules::read(&folder));
         Originals { folder, tree, files, marks, rules }
+    }
+
+    /// The files whose blob does not lead back to their bytes: the blob, and the hash of the bytes.
+    pub fn contents(&self) -> BTreeMap<BString, (ObjectId, ObjectId)> {
+        let with_bytes = self.files.iter().filter_map(|(path, file)| Some((path.clone(), (file.blob, file.hash?))));
+        with_bytes.collect()
     }
 
     /// What is known of the file at `path`, if it is to hold `blob`.
@@ -187,10 +194,11 @@ pub(super) fn settle(repo: &Repo, folder: &Path, checkpoint: &str) -> Result<(),
 /// Notes of each what its bytes are.
 pub(super) fn gather(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &mut [Op], folder: &Path) -> Result<(), GitError> {
     let filtered = may_be_filtered(repo, objects, tree, ops)?;
+    let rules_change = ops.iter().any(|op| is_rules(op.path.as_bstr()));
     let mut old: Vec<&mut Op> = ops.iter_mut().filter(|op| op.old.is_some()).collect();
     let usual = umask().map(|umask| (0o666 & !umask, 0o777 & !umask));
     let has_modes = repo.gix().config_snapshot().boolean("core.fileMode").unwrap_or(true);
-    let worker = Worker { repo, tree, folder, filtered, usual, has_modes };
+    let worker = Worker { repo, folder, filtered, rules_change, usual, has_modes };
     let found = in_shares(objects, &mut old, |objects, share| worker.run(objects, share));
     let mut originals = Vec::new();
     for part in found {
@@ -228,10 +236,11 @@ fn may_be_filtered(repo: &Repo, objects: &Objects, tree: &ObjectId, ops: &[Op]) 
 
 struct Worker<'a> {
     repo: &'a Repo,
-    tree: &'a ObjectId,
     folder: &'a Path,
     /// Something may change contents on their way.
     filtered: bool,
+    /// Attribute files are among what changes.
+    rules_change: bool,
     /// Permissions of new files and of new executables.
     usual: Option<(u32, u32)>,
     /// `core.fileMode`.
@@ -243,7 +252,6 @@ impl Worker<'_> {
         let mut filters = None;
         let mut originals = Vec::new();
         let top = Top::open(self.repo.top()).map_err(|source| GitError::io("open", self.repo.top(), source))?;
-        let paths: Vec<BString> = ops.iter().map(|op| op.path.clone()).collect();
         for op in ops {
             let (Some(old), Some(blob)) = (&op.old, op.old_blob) else { continue };
             let mode = old.mode();
@@ -262,10 +270,10 @@ impl Worker<'_> {
             // Where nothing changes contents now, the blob may still have been made under other rules.
             let is_blob = top.open_file(op.path.as_bstr()).and_then(|file| is_blob_in(file, &blob));
             match self.unless_gone(op, is_blob)? {
-                Some(true) if !self.filtered => op.old_content = Some(blob),
+                Some(true) if !self.filtered && !is_same(op) => op.old_content = Some(blob),
                 None => continue,
                 Some(_) => {
-                    if let Some((hash, bytes)) = self.more_than_blob(objects, &mut filters, &paths, &top, op)? {
+                    if let Some((hash, bytes)) = self.more_than_blob(objects, &mut filters, &top, op)? {
                         let name = op.slot.to_string();
                         write(self.repo.sharing(), self.folder, &name, &bytes)?;
                         (original.hash, original.content) = (Some(hash), Some(name));
@@ -294,20 +302,27 @@ impl Worker<'_> {
         &self,
         objects: &Objects,
         filters: &mut Option<Filters>,
-        paths: &[BString],
         top: &Top,
         op: &mut Op,
     ) -> Result<Option<(ObjectId, Vec<u8>)>, GitError> {
         let (Some(blob), Some((bytes, ctime_ns))) = (op.old_blob, self.unless_gone(op, read(top, op))?) else { return Ok(None) };
         let filters = match filters {
             Some(filters) => filters,
-            none => none.insert(Filters::of_tree(self.repo, objects, self.tree, paths.iter().map(|path| path.as_bstr()))?),
+            none => none.insert(Filters::in_force(self.repo, objects)?),
         };
         let hash = hash_blob(blob.kind(), &bytes)?;
         // What was read is what was captured only if nothing happened to the file in between.
         op.old_content = (op.old_ctime_ns == Some(ctime_ns)).then_some(hash);
-        Ok((!leads_back(objects, filters, op.path.as_bstr(), &blob, &bytes)).then_some((hash, bytes)))
+        let path = op.path.as_bstr();
+        // Trees do not tell it from what takes its place, or other rules make the one of the other.
+        let is_alike = is_same(op) || self.rules_change && !filters.is_sure_to_leave_alone(path)?;
+        Ok((is_alike || !leads_back(objects, filters, path, &blob, &bytes)).then_some((hash, bytes)))
     }
+}
+
+/// True if the file is written anew with the blob that it has.
+fn is_same(op: &Op) -> bool {
+    op.old_blob.is_some() && op.new.as_ref().map(|new| new.id) == op.old_blob
 }
 
 /// The bytes of the file as it is now, and when its inode last changed; that it did not change since the capture is checked when

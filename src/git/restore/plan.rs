@@ -12,6 +12,7 @@ use gix::{ObjectId, oid};
 use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
+use super::conversions;
 use super::dirs::{Top, ancestors, is_below, is_directory};
 use super::identity::Identity;
 use super::in_the_way;
@@ -21,6 +22,7 @@ use super::keep;
 use super::marks::Marks;
 use super::op::{NewFile, Op, OpKind};
 use super::past_rules::PastRules;
+use super::stage::Attributes;
 use crate::git::diff::{Change, Side, tree_changes};
 use crate::git::path_names::PathNames;
 use crate::git::tree_path::TreePaths;
@@ -58,8 +60,10 @@ pub struct Target {
     pub marks: Marks,
     /// Ignore rules that it had and that are not in its tree; none unless a restore kept them.
     pub rules: Option<PastRules>,
-    /// A restore kept every flag of its index in `marks`.
-    pub flags_known: bool,
+    /// A restore left this state: an undo or a redo goes to it. It kept every flag of its index in `marks`.
+    pub is_step: bool,
+    /// Files whose blob does not lead back to their bytes: the blob, and the hash of the bytes that a restore kept.
+    pub exact: BTreeMap<BString, (ObjectId, ObjectId)>,
 }
 
 /// Which paths a restore is about, and what else it must know of them.
@@ -68,6 +72,8 @@ pub struct Scope<'a> {
     pub includes: &'a dyn Fn(&BStr) -> bool,
     /// Paths that an earlier restore created: an undo takes them back, ignored or not.
     pub deletable: BTreeSet<BString>,
+    /// Whose rules for conversions hold when the restore is done.
+    pub attributes: Attributes,
     /// The directory that the person stands in, relative to the top; it is not removed just because it became empty.
     pub standing_in: Option<BString>,
 }
@@ -162,8 +168,11 @@ impl Plan {
     pub fn make(repo: &Repo, objects: &Objects, now: &Now<'_>, target: &Target, scope: &Scope<'_>) -> Result<Plan, GitError> {
         let changes = tree_changes(objects, &now.tree, &target.tree)?;
         let changes = changes.into_iter().filter(|change| (scope.includes)(change.path.as_bstr()));
+        let changes: Vec<Change> = changes.collect();
+        let changed: BTreeSet<BString> = changes.iter().map(|change| change.path.clone()).collect();
         let mut planner = Planner::empty(repo, now, scope)?;
-        changes.for_each(|change| planner.sort_in(change));
+        changes.into_iter().for_each(|change| planner.sort_in(change));
+        conversions::settle(&mut planner, objects, target, &changed)?;
         keep::decide(&mut planner, objects, target)?;
         in_the_way::examine(&mut planner)?;
         planner.check_objects(objects);

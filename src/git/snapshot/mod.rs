@@ -31,7 +31,7 @@ use gix::bstr::{BStr, BString, ByteSlice};
 use gix::objs::tree::EntryMode;
 
 use self::build::Builder;
-pub(crate) use self::nested::is_repository;
+pub(crate) use self::nested::{is_bare_repository, is_repository};
 use self::resolve::Shared;
 pub(crate) use self::resolve::rules_not_checked_out;
 pub(crate) use self::rules::excludes_file;

@@ -35,6 +35,12 @@ pub(crate) fn is_repository(top: &Path, path: &BStr) -> bool {
     }
 }
 
+/// True if the directory at `path` below `top` is a bare repository. A capture takes it for files, as `git add` does; what is in it
+/// belongs together all the same.
+pub(crate) fn is_bare_repository(top: &Path, path: &BStr) -> bool {
+    is_git_directory(&top.join(os_path(path)))
+}
+
 /// `setup.c:is_git_directory`: a valid HEAD, an object directory and a directory of refs.
 fn is_git_directory(path: &Path) -> bool {
     let common = match std::fs::read(path.join("commondir")) {

@@ -119,7 +119,12 @@ fn capture_and_plan(
             false => Edits::default(),
         };
         let includes = |path: &BStr| pathspec.includes(path) && !kept_edits.concern(path);
-        let scope = Scope { includes: &includes, deletable: deletable.clone(), standing_in: standing_in.clone() };
+        let scope = Scope {
+            includes: &includes,
+            deletable: deletable.clone(),
+            attributes: attributes(task, &kept_edits),
+            standing_in: standing_in.clone(),
+        };
         let seen = |path: &BStr| snapshot.entry(path).filter(|entry| entry.stat != FileStat::default());
         let now = Now {
             tree: snapshot.tree,
@@ -185,7 +190,8 @@ fn target_of(repo: &Repo, task: &Task<'_>) -> Result<Target, Error> {
     let kept = Originals::of(repo, checkpoint.id.as_str());
     let mut target = Target {
         // The state that an undo or a redo leads to is one that a restore left.
-        flags_known: task.verb != Verb::Restore,
+        is_step: task.verb != Verb::Restore,
+        exact: kept.contents(),
         tree: checkpoint.tree,
         index_tree: checkpoint.index_tree,
         head: checkpoint.head,

@@ -8,6 +8,7 @@ mod capture_index_forms;
 mod capture_manifest;
 mod capture_unchanged;
 mod concurrency;
+mod conversions;
 mod damage;
 mod disk_full;
 mod durability;
