@@ -40,7 +40,7 @@ impl Reach {
         let all = gix.references().ok();
         for mut reference in all.iter().filter_map(|all| all.all().ok()).flatten().flatten() {
             let name = reference.name().as_bstr();
-            let ours = [refs::CHECKPOINTS, refs::NAMES, refs::ORIGINALS];
+            let ours = [refs::CHECKPOINTS, refs::NAMES, refs::ORIGINALS, refs::MEMORY];
             if !ours.iter().any(|prefix| name.starts_with(prefix.as_bytes())) {
                 tips.extend(reference.peel_to_id().ok().map(|id| id.detach()));
             }

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Params, params, params_from_iter};
 use super::open::INDEXED;
 use super::row::{self, COLUMNS, INSERT, signed, unsigned};
 use super::{Filter, Store, StoreError};
-use crate::model::{Checkpoint, CheckpointId, Kind, Millis, ObjectId, SessionKey, Stat, WorktreeId};
+use crate::model::{Boundary, Checkpoint, CheckpointId, Kind, Millis, ObjectId, SessionKey, Stat, WorktreeId};
 
 /// A prefix that matches more than this many checkpoints is as ambiguous as it gets.
 const MOST_MATCHES: u32 = 50;
@@ -195,6 +195,18 @@ impl Store {
         let update = "UPDATE checkpoints SET files = ?1, insertions = ?2, deletions = ?3 WHERE id = ?4";
         self.db.prepare_cached(update).and_then(|mut s| s.execute(values)).map_err(|e| self.error("write to", e))?;
         Ok(())
+    }
+
+    /// The newest checkpoint of the end of a turn that a session has.
+    pub fn last_turn(&self, session: &SessionKey) -> Result<Option<Checkpoint>, StoreError> {
+        self.find("session = ?1 AND kind = 'turn' AND origin IS NULL ORDER BY number DESC LIMIT 1", [session.as_str()])
+    }
+
+    /// Keeps what is known of the place of a checkpoint by now.
+    pub fn set_boundary(&mut self, id: &CheckpointId, boundary: &Boundary) -> Result<(), StoreError> {
+        self.require_writable()?;
+        let set = self.db.execute("UPDATE checkpoints SET boundary = ?2 WHERE id = ?1", [id.as_str(), &boundary.to_line()]);
+        set.map(|_| ()).map_err(|e| self.error("write to", e))
     }
 
     /// The first checkpoint that meets the conditions.

@@ -17,7 +17,8 @@ pub(super) fn examine(repo: &Repo, fix: bool, report: &mut Report) -> Result<(),
         report.by_hand(ProblemCode::RestoreInterrupted, blocker.message, blocker.hint);
     }
     let stale = |path: &PathBuf| is_older(path, LONGEST_LOCK);
-    let below = [refs::CHECKPOINTS, refs::NAMES, refs::ORIGINALS].map(|prefix| files_below(&repo.common_dir().join(prefix)));
+    let below = [refs::CHECKPOINTS, refs::NAMES, refs::ORIGINALS, refs::MEMORY]
+        .map(|prefix| files_below(&repo.common_dir().join(prefix)));
     for lock in below.into_iter().flatten().filter(|path| path.extension().is_some_and(|end| end == "lock")).filter(stale) {
         let message = format!("the lock `{}` was left by a process that died", lock.display());
         report.mendable(fix, (ProblemCode::StaleLock, message), ("removes it", "removed"), || remove(&lock))?;

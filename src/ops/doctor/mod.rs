@@ -5,6 +5,7 @@
 
 mod database;
 mod leftovers;
+mod memory;
 mod names;
 mod objects;
 mod refs;
@@ -81,13 +82,15 @@ pub enum ProblemCode {
     NameMissing,
     NameDangling,
     OriginalsUnneeded,
+    MemoryUnneeded,
+    MemoryBroken,
     ObjectsMissing,
     ObjectDamaged,
 }
 
 impl ProblemCode {
     /// Every code.
-    pub const ALL: [ProblemCode; 20] = [
+    pub const ALL: [ProblemCode; 22] = [
         ProblemCode::UnknownSetting,
         ProblemCode::MirrorRemote,
         ProblemCode::AliasInTheWay,
@@ -106,6 +109,8 @@ impl ProblemCode {
         ProblemCode::NameMissing,
         ProblemCode::NameDangling,
         ProblemCode::OriginalsUnneeded,
+        ProblemCode::MemoryUnneeded,
+        ProblemCode::MemoryBroken,
         ProblemCode::ObjectsMissing,
         ProblemCode::ObjectDamaged,
     ];
@@ -131,6 +136,8 @@ impl ProblemCode {
             ProblemCode::NameMissing => "name-missing",
             ProblemCode::NameDangling => "name-dangling",
             ProblemCode::OriginalsUnneeded => "originals-unneeded",
+            ProblemCode::MemoryUnneeded => "memory-unneeded",
+            ProblemCode::MemoryBroken => "memory-broken",
             ProblemCode::ObjectsMissing => "objects-missing",
             ProblemCode::ObjectDamaged => "object-damaged",
         }
@@ -176,6 +183,7 @@ pub fn doctor(directory: &Path, request: &DoctorRequest) -> Result<Report, Error
     let Some(mut context) = database::open(repo, request.fix, &mut report)? else { return Ok(report) };
     refs::examine(&mut context, request.fix, &mut report)?;
     names::examine(&mut context, request.fix, &mut report)?;
+    memory::examine(&context, request.fix, &mut report)?;
     objects::examine(&context, request.verify.as_deref(), &mut report)?;
     Ok(report)
 }

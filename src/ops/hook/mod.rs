@@ -67,6 +67,7 @@ fn end_of(event: &Event<'_>) -> TurnEnd {
 
 fn session_start(context: &mut Context, event: &Event<'_>, key: &SessionKey) -> Result<(), Error> {
     open_session(context, event, key)?;
+    memory::copies::settle(context, key)?;
     // A conversation is made shorter in the middle of a turn too.
     let goes_on = event.payload.source.as_deref() == Some("compact");
     if goes_on || context.store.open_turn(key)?.is_none() {
@@ -83,6 +84,7 @@ fn turn_start(context: &mut Context, event: &Event<'_>, key: &SessionKey) -> Res
         return Ok(());
     }
     open_session(context, event, key)?;
+    let settled = memory::copies::settle(context, key);
     let captured = match &lock {
         Ok(lock) => {
             close_open_turn(context, lock, key, TurnEnd::Inferred).and_then(|()| capture_beginning(context, lock, event, key))
@@ -106,7 +108,7 @@ fn turn_start(context: &mut Context, event: &Event<'_>, key: &SessionKey) -> Res
         since: now,
     })?;
     lock?;
-    captured
+    captured.and(settled)
 }
 
 /// True if this very beginning was told already, or even the end of the turn.
@@ -252,6 +254,7 @@ fn session_end(context: &mut Context, key: &SessionKey) -> Result<(), Error> {
         context.store.put_session(&Session { process: None, ended_at, ..session })?;
     }
     context.store.remove_turn_runs(key, u32::MAX)?;
+    memory::copies::settle(context, key)?;
     if context.store.open_turn(key)?.is_none() {
         return Ok(());
     }

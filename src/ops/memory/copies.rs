@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use crate::agents::Agent;
 use crate::agents::conversation::{Conversation, Homes};
-use crate::agents::prefix::begins_with;
+use crate::agents::prefix::{begins_with, prefix_of};
 use crate::git::memory_chain::{self, Link};
 use crate::git::{GitError, os_path, refs};
-use crate::model::{Boundary, MemoryCopy, SessionKey};
+use crate::model::{Boundary, BoundaryState, MemoryCopy, SessionKey};
 use crate::ops::{Context, Error};
 use crate::sys;
 
@@ -50,6 +50,23 @@ pub(in crate::ops) fn keep(context: &Context, agent: Agent, session: &SessionKey
     };
     memory_chain::append(&context.repo, session, tip, &copy, &piece, sys::now_millis())?;
     Ok(true)
+}
+
+/// Says of the last turn of a session that nothing more of it comes: something else has happened in the conversation since.
+pub(in crate::ops) fn settle(context: &mut Context, session: &SessionKey) -> Result<(), Error> {
+    let Some(last) = context.store.last_turn(session)? else { return Ok(()) };
+    let Some(boundary) = last.boundary.filter(|boundary| boundary.state == BoundaryState::Provisional) else { return Ok(()) };
+    let (Some(offset), Some(sha256), Some(path)) = (boundary.offset, &boundary.prefix_sha256, &boundary.transcript) else {
+        return Ok(());
+    };
+    let path = os_path(path.as_ref());
+    if !begins_with(path, offset, sha256).unwrap_or(false) {
+        return Ok(());
+    }
+    let Ok(now) = prefix_of(path) else { return Ok(()) };
+    let (offset, sha256) = (Some(now.offset), Some(now.sha256));
+    let boundary = Boundary { state: BoundaryState::Final, offset, prefix_sha256: sha256, ..boundary };
+    Ok(context.store.set_boundary(&last.id, &boundary)?)
 }
 
 /// True if the file still begins with what was copied of it.

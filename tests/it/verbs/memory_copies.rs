@@ -99,3 +99,39 @@ fn copies_go_with_the_last_checkpoint_of_their_session() {
     assert_eq!(copies(), "");
     repo.assert_sound();
 }
+
+#[test]
+fn the_place_of_a_turn_is_final_when_something_else_has_happened_since() {
+    let repo = TestRepo::new();
+    let agent = Conversation::new(&repo);
+    agent.turn("p-1", "add alpha", "alpha");
+    agent.turn("p-2", "add beta", "beta");
+    let state = |turn: &str| repo.shown(turn)["memory"]["state"].clone();
+    assert_eq!((state("turn:1"), state("turn:2")), (json!("final"), json!("provisional")));
+
+    agent.write_transcript("{\"type\":\"system\"}\n");
+    agent.end();
+
+    let second = repo.shown("turn:2")["memory"].clone();
+    assert_eq!(
+        (&second["state"], &second["offset"]),
+        (&json!("final"), &json!(std::fs::metadata(agent.transcript()).unwrap().len()))
+    );
+    let restored = repo.checkpoint(["restore", "--json", "-y", "turn:2", "--what=memory"]).success().json();
+    assert_eq!((prompts(&restored["memory"]["to"]).len(), &restored["memory"]["copy"]), (2, &json!(null)));
+}
+
+#[test]
+fn a_copy_without_a_session_and_one_that_cannot_be_read_are_found() {
+    let repo = TestRepo::new();
+    Conversation::three_turns(&repo);
+    repo.checkpoint(["doctor"]).success();
+    repo.run(["update-ref", "refs/checkpoint-memory/claude-stray", REF]);
+
+    assert!(repo.checkpoint(["doctor"]).exits(1).text().contains("(memory-unneeded)"));
+    repo.checkpoint(["doctor", "--fix"]).success();
+    assert_eq!(repo.git(["for-each-ref", "--format=%(refname)", "refs/checkpoint-memory"]).text(), REF);
+
+    repo.run(["update-ref", REF, "HEAD"]);
+    assert!(repo.checkpoint(["doctor"]).exits(1).text().contains("(memory-broken)"));
+}
