@@ -195,8 +195,6 @@ fn operation(error: &ops::Error) -> Account {
                 keys => format!("there is {}; `git checkpoint session list --all-worktrees` shows them all", listed(keys)),
             })
         }
-        Error::NeededByUndo(_) => Account::new("needed-by-undo", Exit::Refused)
-            .hint("`git checkpoint undo --list` and `git checkpoint redo --list` show what needs them"),
         Error::Selector(_) => Account::new("invalid-selector", Exit::Selector)
             .hint("a selector is a number, `@`, `@~1`, `@{2 hours ago}`, a name, an id or its prefix"),
         Error::Settings(error) => settings(error),
@@ -293,7 +291,7 @@ fn store(error: &StoreError) -> Account {
             Account::new("database-newer", Exit::Fatal).hint("a newer git-checkpoint wrote it; update this one")
         }
         StoreError::Corrupt { path, .. } => Account::new("database-corrupt", Exit::Fatal).hint(format!(
-            "`git checkpoint doctor --fix` sets `{}` aside and makes it again from the refs, without numbers and undo history",
+            "`git checkpoint doctor --fix` sets `{}` aside and makes it again from the refs and from what can be read of it",
             path.display()
         )),
         StoreError::ReadOnly { .. } => Account::new("database-read-only", Exit::Fatal),

@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::output::{Clock, Ui, plural};
 use super::render::json::{SCHEMA, checkpoint};
 use super::render::session as render;
+use super::restore::parse_allowed;
 use crate::model::SessionKey;
 use crate::ops::restore::Consent;
 use crate::ops::session::{self, DeleteRequest, Deleted, StartRequest};
@@ -87,6 +88,9 @@ struct Delete {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
+    /// Go on in spite of a blocker: `needed-by-undo` deletes the steps of undo and redo that need a checkpoint too
+    #[arg(long, value_name = "CODE", add = complete::allowed_in_drop())]
+    allow: Vec<String>,
 }
 
 /// Runs `session`.
@@ -189,8 +193,9 @@ fn show(args: &Show, ui: &mut Ui) -> Result<Exit, Failure> {
 }
 
 fn delete(args: &Delete, ui: &mut Ui) -> Result<Exit, Failure> {
+    let allow = parse_allowed(&args.allow)?;
     let mut context = super::open(ui)?;
-    let request = |dry_run, consent| DeleteRequest { key: args.key.clone(), dry_run, consent };
+    let request = |dry_run, consent| DeleteRequest { key: args.key.clone(), dry_run, consent, allow: allow.clone() };
     let mut consent = if args.yes { Consent::Given } else { Consent::Missing };
     if consent == Consent::Missing && !args.dry_run && !ui.wants_json() && ui.can_ask() {
         let preview = session::delete(&mut context, &request(true, consent))?;

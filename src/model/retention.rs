@@ -22,6 +22,16 @@ pub struct Limits {
     pub max_size: u64,
 }
 
+impl Limits {
+    /// The time from which on something stays by its age.
+    pub fn oldest(&self, now: Millis) -> Millis {
+        match Millis::try_from(self.max_age.as_millis()) {
+            Ok(age) if age > 0 => now.saturating_sub(age),
+            _ => Millis::MIN,
+        }
+    }
+}
+
 /// Why a checkpoint goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
@@ -52,7 +62,7 @@ impl Reason {
 pub enum Protection {
     /// It has a name.
     Named,
-    /// An undo or a redo leads to it or has to know it.
+    /// An undo or a redo that is not too old, or is the next one, leads to it or has to know it.
     Undo,
     /// A restore that was interrupted has to know it.
     Restore,
@@ -90,10 +100,7 @@ pub enum Verdict {
 
 /// Decides about all checkpoints of a repository, which come newest first. How large they are is not looked at here.
 pub fn judge(all: &[Facts], limits: Limits, now: Millis) -> Vec<Verdict> {
-    let oldest = match Millis::try_from(limits.max_age.as_millis()) {
-        Ok(age) if age > 0 => now.saturating_sub(age),
-        _ => Millis::MIN,
-    };
+    let oldest = limits.oldest(now);
     let mut ranks: HashMap<&Group, u64> = HashMap::new();
     let decide = |facts: &Facts, rank: u64| {
         if facts.protection.is_some() {

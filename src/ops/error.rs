@@ -54,9 +54,6 @@ pub enum Error {
         /// The keys that there are.
         candidates: Vec<String>,
     },
-    /// Undo or redo needs the checkpoints with these numbers, which are therefore not deleted.
-    #[error("undo needs {} of it: nothing was deleted", numbered(.0))]
-    NeededByUndo(Vec<u64>),
     /// The selector has no known form.
     #[error(transparent)]
     Selector(#[from] SelectorError),
@@ -91,10 +88,4 @@ pub enum Error {
 
 fn unknown_session(key: Option<&str>) -> String {
     key.map_or_else(|| "no session owns this worktree yet".to_owned(), |key| format!("no session has the key `{key}`"))
-}
-
-/// `checkpoint 3`, or `checkpoints 3, 5`.
-fn numbered(numbers: &[u64]) -> String {
-    let noun = if numbers.len() == 1 { "checkpoint" } else { "checkpoints" };
-    format!("{noun} {}", numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", "))
 }

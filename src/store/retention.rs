@@ -72,13 +72,18 @@ impl Store {
         read().map_err(|e| self.error("read", e))
     }
 
-    /// The ids that a restore of each worktree has to know to be undone or done again.
-    pub fn needed_by_undo(&self) -> Result<HashMap<String, BTreeSet<WorktreeId>>, StoreError> {
+    /// The ids that a restore of each worktree has to know to be undone or done again: any restore that took place at `since` or
+    /// later, and whatever its age the one that the next undo and the one that the next redo is about.
+    pub fn needed_by_undo(&self, since: Millis) -> Result<HashMap<String, BTreeSet<WorktreeId>>, StoreError> {
         let read = || -> rusqlite::Result<HashMap<String, BTreeSet<WorktreeId>>> {
             let mut needed: HashMap<String, BTreeSet<WorktreeId>> = HashMap::new();
-            let mut statement =
-                self.db.prepare_cached("SELECT worktree, pre_restore, target, undone_by, redone_to FROM restores")?;
-            let mut rows = statement.query([])?;
+            let query = "WITH done AS (SELECT worktree, max(id) AS id FROM restores WHERE undone_by IS NULL GROUP BY worktree), \
+                 undone AS (SELECT r.worktree, min(r.id) AS id FROM restores r LEFT JOIN done USING (worktree) \
+                 WHERE r.undone_by IS NOT NULL AND r.id > coalesce(done.id, 0) GROUP BY r.worktree) \
+                 SELECT worktree, pre_restore, target, undone_by, redone_to FROM restores \
+                 WHERE created_at >= ?1 OR id IN (SELECT id FROM done UNION ALL SELECT id FROM undone)";
+            let mut statement = self.db.prepare_cached(query)?;
+            let mut rows = statement.query([since])?;
             while let Some(row) = rows.next()? {
                 let worktree = WorktreeId::from_recorded(row.get_ref(0)?.as_str()?);
                 for at in 1..5 {
@@ -310,13 +315,13 @@ mod tests {
         fixture.store.mark_undone(id, &all[1].id).unwrap();
         fixture.store.push_restore(&row(&linked, 2)).unwrap();
 
-        let needed = fixture.store.needed_by_undo().unwrap();
+        let needed = fixture.store.needed_by_undo(Millis::MIN).unwrap();
 
         let of = |n: usize| needed[all[n].id.as_str()].iter().cloned().collect::<Vec<_>>();
         assert_eq!((of(0), of(1), of(2)), (vec![main.clone()], vec![main.clone()], vec![linked.clone()]));
         assert_eq!(of(3), [main, linked.clone()]);
         fixture.store.begin_removal(&[], &[linked]).unwrap();
-        assert!(!fixture.store.needed_by_undo().unwrap().contains_key(all[2].id.as_str()));
+        assert!(!fixture.store.needed_by_undo(Millis::MIN).unwrap().contains_key(all[2].id.as_str()));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) fn blockers(repo: &Repo, store: &Store) -> Result<Vec<Blocker>, Error
     let mut here: Vec<Active> = active(store)?.into_iter().filter(|active| active.worktree == *repo.worktree_id()).collect();
     here.extend(without_hooks(repo, &here));
     for active in &here {
-        blockers.push(session_active(active));
+        blockers.push(session_active(repo, active));
         if active.process.is_above_this() {
             blockers.push(running_inside(active));
         }
@@ -50,8 +50,8 @@ fn without_hooks(repo: &Repo, known: &[Active]) -> Vec<Active> {
     busy.filter(|open| !known.iter().any(|active| active.session == open.session)).collect()
 }
 
-/// A session that is at work.
-pub fn session_active(active: &Active) -> Blocker {
+/// A session that is at work, here or in another worktree. The way out is that of a restore, which asks about this worktree alone.
+pub fn session_active(repo: &Repo, active: &Active) -> Blocker {
     let Active { session, state, process, since, .. } = active;
     let since = Timestamp::from_millisecond(*since).unwrap_or(Timestamp::UNIX_EPOCH);
     let step = active.step.as_ref().map(|step| format!(" (step `{step}`)"));
@@ -61,12 +61,15 @@ pub fn session_active(active: &Active) -> Blocker {
         true => "wait until it is done".to_owned(),
         false => format!("wait until it is done, or end it with `git checkpoint session end {session}`"),
     };
+    let other = repo.worktrees().into_iter().find(|other| other.id == active.worktree && other.id != *repo.worktree_id());
+    let place = match (other, active.worktree == *repo.worktree_id()) {
+        (Some(other), _) => format!("the worktree `{}`", other.path),
+        (None, true) => "this worktree".to_owned(),
+        (None, false) => format!("the worktree `{}`", active.worktree),
+    };
     Blocker {
         code: BlockerCode::SessionActive,
-        message: format!(
-            "session `{session}`{stage} is {state} in this worktree: {who}process {}, since {since:.0}",
-            process.pid
-        ),
+        message: format!("session `{session}`{stage} is {state} in {place}: {who}process {}, since {since:.0}", process.pid),
         hint: format!("{way_out}, or give `--allow session-active`"),
     }
 }

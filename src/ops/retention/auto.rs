@@ -33,8 +33,9 @@ fn apply(context: &mut Context, lock: &WorktreeLock, now: Millis) -> Result<usiz
         if !journaled(&context.repo).is_empty() {
             return Ok(0);
         }
-        let survey = Survey::take(context, now, false)?;
-        let verdicts = survey.verdicts(context, context.repo.config().retention);
+        let limits = context.repo.config().retention;
+        let survey = Survey::take(context, now, limits.oldest(now), false)?;
+        let verdicts = survey.verdicts(context, limits);
         count = carry_out(context, &guard, &survey, &verdicts, now)?.len();
     }
     if context.store.unfinished_removals()?.is_empty() {

@@ -1,12 +1,12 @@
 //! Taking away the checkpoints that a person names.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::removal::{Guard, remove};
 use super::survey::{Survey, needed_elsewhere};
-use crate::git::refs;
 use crate::git::worktree_dirs::{is_known, journaled};
-use crate::model::{Blocker, BlockerCode, Checkpoint, CheckpointId};
+use crate::git::{Repo, refs};
+use crate::model::{Blocker, BlockerCode, Checkpoint, CheckpointId, Millis, WorktreeId};
 use crate::ops::restore::{Consent, interrupted};
 use crate::ops::{Context, Error, select};
 use crate::store::Removal;
@@ -65,7 +65,7 @@ pub fn choose(context: &Context, selectors: &[String]) -> Result<Vec<Checkpoint>
 
 /// Takes the checkpoints away, all of them or none; but one that got another name meanwhile stays.
 pub fn drop(context: &mut Context, request: &DropRequest) -> Result<DropOutcome, Error> {
-    let mut blockers = blockers(context, request)?;
+    let mut blockers = needed(context, &request.checkpoints, &request.allow)?;
     blockers.extend(interrupted(&context.repo)?);
     if request.consent == Consent::Missing && !request.dry_run {
         blockers.push(confirmation_required());
@@ -80,11 +80,11 @@ pub fn drop(context: &mut Context, request: &DropRequest) -> Result<DropOutcome,
     }
     let guard = Guard::wait(context)?;
     // Others may have restored something while the person was asked.
-    let blockers = self::blockers(context, request)?;
+    let blockers = needed(context, &request.checkpoints, &request.allow)?;
     if !blockers.is_empty() {
         return Ok(outcome(DropStatus::Refused, request.checkpoints.clone(), 0, blockers));
     }
-    let survey = Survey::take(context, sys::now_millis(), false)?;
+    let survey = Survey::take(context, sys::now_millis(), Millis::MIN, false)?;
     let removals: Vec<Removal> = request.checkpoints.iter().map(removal_of).collect();
     let removed = remove(context, &guard, &removals, &[])?;
     // Counting may take a while, and nobody has to wait for it.
@@ -106,20 +106,28 @@ pub(in crate::ops) fn removal_of(checkpoint: &Checkpoint) -> Removal {
 
 fn bytes(context: &Context, checkpoints: &[Checkpoint]) -> Result<u64, Error> {
     let ids: HashSet<&CheckpointId> = checkpoints.iter().map(|checkpoint| &checkpoint.id).collect();
-    Ok(Survey::take(context, sys::now_millis(), false)?.bytes_of(context, |row| ids.contains(&row.id)))
+    Ok(Survey::take(context, sys::now_millis(), Millis::MIN, false)?.bytes_of(context, |row| ids.contains(&row.id)))
 }
 
-/// Why the checkpoints cannot go, but for consent.
-fn blockers(context: &Context, request: &DropRequest) -> Result<Vec<Blocker>, Error> {
-    let numbers: HashMap<&str, u64> =
-        request.checkpoints.iter().map(|checkpoint| (checkpoint.id.as_str(), checkpoint.number)).collect();
+/// Why the checkpoints cannot go, whatever they are removed with, but for consent and for what is at work.
+pub(in crate::ops) fn needed(
+    context: &Context,
+    checkpoints: &[Checkpoint],
+    allow: &[BlockerCode],
+) -> Result<Vec<Blocker>, Error> {
+    let numbers: HashMap<&str, u64> = checkpoints.iter().map(|checkpoint| (checkpoint.id.as_str(), checkpoint.number)).collect();
     let mut blockers = Vec::new();
-    let needed = context.store.needed_by_undo()?;
-    // Where the worktree is gone nothing can be undone any more.
-    let needed = needed.iter().filter(|(_, by)| by.iter().any(|worktree| is_known(&context.repo, worktree)));
-    let needed: Vec<u64> = needed.filter_map(|(id, _)| numbers.get(id.as_str()).copied()).collect();
+    let (mut needed, mut needing) = (Vec::new(), BTreeSet::new());
+    for (id, by) in context.store.needed_by_undo(Millis::MIN)? {
+        // Where the worktree is gone nothing can be undone any more.
+        let mut by = by.into_iter().filter(|worktree| is_known(&context.repo, worktree)).peekable();
+        if let (Some(number), Some(_)) = (numbers.get(id.as_str()), by.peek()) {
+            needed.push(*number);
+            needing.extend(by);
+        }
+    }
     if !needed.is_empty() {
-        blockers.push(needed_by_undo(needed));
+        blockers.push(needed_by_undo(&context.repo, needed, &needing));
     }
     for journal in journaled(&context.repo) {
         match &journal.checkpoints {
@@ -129,19 +137,33 @@ fn blockers(context: &Context, request: &DropRequest) -> Result<Vec<Blocker>, Er
             _ => blockers.push(needed_elsewhere(&journal)),
         }
     }
-    blockers.retain(|blocker| !request.allow.contains(&blocker.code));
+    blockers.retain(|blocker| !allow.contains(&blocker.code));
     Ok(blockers)
 }
 
-fn needed_by_undo(mut numbers: Vec<u64>) -> Blocker {
+/// Says where the steps are that need the checkpoints, if not all of them are here: they are listed and taken there alone.
+fn needed_by_undo(repo: &Repo, mut numbers: Vec<u64>, needing: &BTreeSet<WorktreeId>) -> Blocker {
     numbers.sort_unstable();
     let listed = numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    let (message, them) = match numbers.len() {
+    let (mut message, them) = match numbers.len() {
         1 => (format!("checkpoint {listed} is what an undo or redo leads to or has to know"), "it"),
         _ => (format!("the checkpoints {listed} are what an undo or redo leads to or has to know"), "them"),
     };
-    let hint = format!("`--allow needed-by-undo` drops {them} with those steps; `git checkpoint undo --list` shows the steps");
+    let elsewhere = repo.worktrees().into_iter().find(|other| other.id != *repo.worktree_id() && needing.contains(&other.id));
+    let mut place = String::new();
+    if let Some(other) = elsewhere {
+        message.push_str(&format!(" in the worktree `{}`", other.path));
+        place = format!("-C {} ", in_quotes(&other.path.to_string()));
+    }
+    let hint =
+        format!("`--allow needed-by-undo` drops {them} with those steps; `git {place}checkpoint undo --list` shows the steps");
     Blocker { code: BlockerCode::NeededByUndo, message, hint }
+}
+
+/// The word as a shell takes it.
+fn in_quotes(word: &str) -> String {
+    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "/._-+@%:,".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 fn confirmation_required() -> Blocker {

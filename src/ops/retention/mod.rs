@@ -11,7 +11,7 @@ mod removal;
 mod survey;
 
 pub(super) use auto::after_save;
-pub(super) use drop::removal_of;
 pub use drop::{DropOutcome, DropRequest, DropStatus, choose, drop};
+pub(super) use drop::{needed, removal_of};
 pub use prune::{KeptCounts, PruneOutcome, PruneRequest, prune};
 pub(super) use removal::{Guard, remove};

@@ -70,7 +70,7 @@ pub fn prune(context: &mut Context, request: &PruneRequest) -> Result<PruneOutco
     if let Some(unknown) = journaled(&context.repo).iter().find(|journal| guard.is_some() && journal.checkpoints.is_none()) {
         return Err(Error::Refused(vec![needed_elsewhere(unknown)]));
     }
-    let survey = Survey::take(context, now, request.removed_worktrees)?;
+    let survey = Survey::take(context, now, limits.oldest(now), request.removed_worktrees)?;
     let verdicts = survey.verdicts(context, limits);
     let mut goes: HashMap<CheckpointId, Reason> =
         going(&survey, &verdicts).map(|(row, reason)| (row.id.clone(), reason)).collect();

@@ -20,11 +20,12 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Looks at everything. With `at_once` the checkpoints of removed worktrees have no time left.
-    pub(super) fn take(context: &Context, now: Millis, at_once: bool) -> Result<Survey, Error> {
+    /// Looks at everything. A restore from before `undo_since` keeps nothing but where it is the next to be undone or done again.
+    /// With `at_once` the checkpoints of removed worktrees have no time left.
+    pub(super) fn take(context: &Context, now: Millis, undo_since: Millis, at_once: bool) -> Result<Survey, Error> {
         let rows = context.store.retained()?;
         let named: HashSet<u64> = context.store.names()?.into_iter().map(|(_, number)| number).collect();
-        let needed = context.store.needed_by_undo()?;
+        let needed = context.store.needed_by_undo(undo_since)?;
         let journaled: HashSet<String> =
             journaled(&context.repo).into_iter().filter_map(|journal| journal.checkpoints).flatten().collect();
         let removed = context.store.removed_worktrees()?;

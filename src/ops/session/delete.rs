@@ -6,10 +6,9 @@
 use std::collections::HashSet;
 
 use super::{SessionReport, active, show};
-use crate::git::worktree_dirs::{is_known, journaled};
 use crate::model::{Blocker, BlockerCode, Checkpoint, SessionKey};
 use crate::ops::restore::{Consent, refuse_if_interrupted, session_active};
-use crate::ops::retention::{Guard, removal_of, remove};
+use crate::ops::retention::{Guard, needed, removal_of, remove};
 use crate::ops::{Context, Error};
 use crate::store::{Filter, Removal};
 
@@ -22,6 +21,8 @@ pub struct DeleteRequest {
     pub dry_run: bool,
     /// Whether the person agreed.
     pub consent: Consent,
+    /// Blockers that are not to count.
+    pub allow: Vec<BlockerCode>,
 }
 
 /// What was deleted, or would be.
@@ -33,15 +34,18 @@ pub struct Deleted {
     pub checkpoints: Vec<Checkpoint>,
 }
 
-/// Deletes a session. Refused while something is at work in it, and where an undo needs one of its checkpoints. A checkpoint that got
+/// Deletes a session. Refused while something is at work in it, and where an undo needs one of its checkpoints and that is not allowed. A checkpoint that got
 /// another name meanwhile stays, and the session with it.
 pub fn delete(context: &mut Context, request: &DeleteRequest) -> Result<Deleted, Error> {
     refuse_if_interrupted(&context.repo)?;
     // Nothing is captured, restored or taken away in any worktree from before the judgement until it is done.
     let guard = if request.dry_run { None } else { Some(Guard::wait(context)?) };
     let session = show(context, Some(&request.key))?;
-    let mut blockers: Vec<Blocker> =
-        active(&context.store)?.iter().filter(|active| active.session == request.key).map(session_active).collect();
+    let mut blockers: Vec<Blocker> = active(&context.store)?
+        .iter()
+        .filter(|active| active.session == request.key)
+        .map(|active| session_active(&context.repo, active))
+        .collect();
     // There is no way around it here.
     blockers.iter_mut().for_each(|blocker| blocker.hint = "wait until it is over, or end it, and delete the session then".into());
     if request.consent == Consent::Missing && !request.dry_run {
@@ -52,9 +56,9 @@ pub fn delete(context: &mut Context, request: &DeleteRequest) -> Result<Deleted,
     }
     let filter = Filter { session: Some(request.key.clone()), ..Filter::default() };
     let mut checkpoints = context.store.list(&filter)?;
-    let needed = needed_by_undo(context, &checkpoints)?;
+    let needed = needed(context, &checkpoints, &request.allow)?;
     if !needed.is_empty() {
-        return Err(Error::NeededByUndo(needed));
+        return Err(Error::Refused(needed));
     }
     if let Some(guard) = guard {
         let removals: Vec<Removal> = checkpoints.iter().map(removal_of).collect();
@@ -66,20 +70,6 @@ pub fn delete(context: &mut Context, request: &DeleteRequest) -> Result<Deleted,
         }
     }
     Ok(Deleted { session, checkpoints })
-}
-
-/// The numbers of those of `checkpoints` that an undo or a redo leads to or goes by, in any worktree that is still there, or that a
-/// restore which did not end is about.
-fn needed_by_undo(context: &Context, checkpoints: &[Checkpoint]) -> Result<Vec<u64>, Error> {
-    let needed = context.store.needed_by_undo()?;
-    let is_needed = |id: &str| needed.get(id).is_some_and(|by| by.iter().any(|worktree| is_known(&context.repo, worktree)));
-    let journals = journaled(&context.repo);
-    // One that cannot be read may be about any of them.
-    let is_journaled = |id: &str| {
-        journals.iter().any(|journal| journal.checkpoints.as_ref().is_none_or(|ids| ids.iter().any(|known| known == id)))
-    };
-    let found = checkpoints.iter().filter(|checkpoint| is_needed(checkpoint.id.as_str()) || is_journaled(checkpoint.id.as_str()));
-    Ok(found.map(|checkpoint| checkpoint.number).collect())
 }
 
 fn confirmation_required(key: &SessionKey) -> Blocker {

@@ -15,7 +15,7 @@ use crate::agents::Agent;
 use crate::agents::conversation::Homes;
 use crate::agents::registry::open_conversations;
 use crate::agents::session_key::session_key;
-use crate::model::{Checkpoint, CheckpointId, Kind, Millis, SessionKey, SessionState, WorktreeId, WorktreeRef};
+use crate::model::{Blocker, Checkpoint, CheckpointId, Kind, Millis, SessionKey, SessionState, WorktreeId, WorktreeRef};
 use crate::store::{Run, Session, SessionCounts, Store};
 use crate::sys;
 use crate::sys::process::Process;
@@ -94,7 +94,10 @@ pub fn start(context: &mut Context, request: &StartRequest) -> Result<SessionRep
     let known = context.store.session(&key)?;
     let active = active(&context.store)?.into_iter().find(|active| active.session == key);
     if let Some(active) = active.iter().find(|active| active.worktree != *context.repo.worktree_id()) {
-        return Err(Error::Refused(vec![super::restore::session_active(active)]));
+        let blocker = super::restore::session_active(&context.repo, active);
+        // A session is in one worktree at a time, and nothing can be allowed here.
+        let hint = "wait until it is done there, or start a session with another key here".to_owned();
+        return Err(Error::Refused(vec![Blocker { hint, ..blocker }]));
     }
     let goes_on = state_of(known.as_ref(), active.as_ref()).is_some_and(|state| state != SessionState::Ended);
     let known = known.as_ref();

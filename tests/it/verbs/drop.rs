@@ -327,3 +327,20 @@ fn it_works_with_long_object_names() {
     repo.run(["gc", "-q", "--prune=now"]);
     repo.assert_sound();
 }
+
+#[test]
+fn what_an_undo_of_another_worktree_needs_is_refused_with_the_place_of_that_undo() {
+    let repo = three();
+    let linked = repo.linked_worktree("linked");
+    linked.save("L");
+    linked.write("a", "since\n");
+    linked.restore("L");
+    let place = linked.top().canonicalize().unwrap();
+
+    let refused = repo.checkpoint(["drop", "--yes", "--json", "L"]).exits(3).json();
+
+    let (message, hint) = (refused["blockers"][0]["message"].as_str().unwrap(), refused["blockers"][0]["hint"].as_str().unwrap());
+    assert_eq!(refused["blockers"][0]["code"], "needed-by-undo");
+    assert!(message.ends_with(&format!("in the worktree `{}`", place.display())), "{message}");
+    assert!(hint.contains(&format!("`git -C '{}' checkpoint undo --list`", place.display())), "{hint}");
+}

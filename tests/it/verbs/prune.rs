@@ -120,6 +120,28 @@ fn what_undo_and_redo_need_stays() {
 }
 
 #[test]
+fn an_undo_that_is_too_old_keeps_nothing_unless_it_is_the_newest() {
+    let repo = saved_on(&[0, 1]);
+    for (day, content) in [(2, "x\n"), (3, "y\n")] {
+        repo.write("a", content);
+        repo.checkpoint_on_day(day, ["restore", "-q", "-y", "1"]).success();
+    }
+    assert_eq!(numbers(&repo), [4, 3, 2, 1]);
+
+    assert_eq!(removed(&prune_on(&repo, 92, &[])), [(2, "max-age")], "the first undo is 90 days old, and not older");
+    assert_eq!(removed(&prune_on(&repo, 93, &["--max-age=never"])), []);
+    assert_eq!(removed(&prune_on(&repo, 93, &[])), [(3, "max-age")]);
+    assert_eq!(removed(&prune_on(&repo, 500, &[])), [], "the newest undo needs the others");
+
+    assert_eq!(repo.checkpoint(["undo", "--list"]).success().text().lines().count(), 1);
+    repo.checkpoint_on_day(500, ["undo", "-q", "-y"]).success();
+    assert_eq!(repo.read("a"), "y\n");
+    assert_eq!(removed(&prune_on(&repo, 900, &[])), [], "the newest redo as well");
+    repo.checkpoint_on_day(900, ["redo", "-q", "-y"]).success();
+    assert_eq!(repo.read("a"), "day 0\n");
+}
+
+#[test]
 fn those_of_a_removed_worktree_stay_fourteen_days() {
     let repo = saved_on(&[0, 1]);
     let linked = repo.linked_worktree("linked");

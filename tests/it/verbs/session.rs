@@ -301,3 +301,20 @@ fn keys_are_offered_to_a_shell_with_or_without_checkpoints() {
         assert_eq!(Output::of(&mut command).success().text(), expected, "{line}");
     }
 }
+
+#[test]
+fn a_session_that_is_at_work_in_another_worktree_is_told_with_its_place_and_a_way_out_that_works() {
+    let repo = TestRepo::new();
+    let linked = repo.linked_worktree("linked");
+    let process = crate::support::Sleeper::new();
+    linked.session_of("s", &process);
+
+    let refused = repo.checkpoint(["session", "start", "--json", "s"]).exits(3).json();
+
+    let blocker = &refused["error"]["blockers"][0];
+    let place = linked.top().canonicalize().unwrap();
+    assert_eq!(blocker["code"], "session-active");
+    assert!(blocker["message"].as_str().unwrap().contains(&format!("in the worktree `{}`", place.display())), "{blocker}");
+    assert!(!blocker["hint"].as_str().unwrap().contains("--allow"), "there is no such option here: {blocker}");
+    assert!(blocker["hint"].as_str().unwrap().contains("another key"), "{blocker}");
+}

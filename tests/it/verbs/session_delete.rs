@@ -103,13 +103,32 @@ fn what_an_undo_or_a_redo_needs_is_not_deleted() {
     let error = repo.checkpoint(["session", "delete", "-y", "--json", "t"]).exits(3).json();
 
     assert_eq!(error["error"]["code"], "needed-by-undo");
-    assert_eq!(error["error"]["message"], "undo needs checkpoint 7 of it: nothing was deleted");
+    let blocker = &error["blockers"][0];
+    assert_eq!(blocker["message"], "checkpoint 7 is what an undo or redo leads to or has to know");
+    assert!(blocker["hint"].as_str().unwrap().contains("`--allow needed-by-undo`"), "{blocker}");
     assert_eq!(refs(&repo), before);
     repo.redo();
     assert_eq!(repo.read("f"), "4\n");
     repo.checkpoint(["session", "delete", "-y", "-q", "s"]).success();
     repo.undo();
     assert_eq!(repo.read("f"), "3\n");
+}
+
+#[test]
+fn steps_of_undo_go_with_the_session_if_that_is_allowed() {
+    let repo = with_session();
+    repo.restore("one name");
+    repo.write("f", "4\n");
+    repo.restore("before");
+    repo.checkpoint(["session", "delete", "-y", "s"]).exits(3).says("needed-by-undo");
+
+    let deleted = repo.checkpoint(["session", "delete", "-y", "--allow", "needed-by-undo", "s"]).success();
+
+    assert_eq!(deleted.text(), "deleted session s with 2 checkpoints and 2 names");
+    assert_eq!(repo.checkpoint(["undo", "--list"]).success().text().lines().count(), 1);
+    repo.undo();
+    assert_eq!(repo.read("f"), "4\n");
+    repo.checkpoint(["session", "delete", "-y", "--allow", "filter-failed", "x"]).exits(129);
 }
 
 #[test]
@@ -139,9 +158,9 @@ fn a_restore_of_another_worktree_that_was_interrupted_keeps_what_it_is_about() {
     linked.write("g", "2\n");
     linked.interrupt("L", |linked| linked.read("f") == "1\n" || !linked.exists("g"));
 
-    let error = repo.checkpoint(["session", "delete", "-y", "--json", "s"]).exits(3).json();
+    let error = repo.checkpoint(["session", "delete", "-y", "--allow", "needed-by-undo", "--json", "s"]).exits(3).json();
 
-    assert_eq!(error["error"]["code"], "needed-by-undo");
+    assert_eq!(error["error"]["code"], "restore-interrupted");
     linked.checkpoint(["restore", "-q", "--continue"]).success();
     assert_eq!(linked.read("f"), "1\n");
 }
