@@ -1,5 +1,6 @@
 //! What every operation works on: the repository and its database.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::Error;
@@ -32,7 +33,7 @@ impl Context {
         let store = Store::open(&repo.shared_dir(), repo.sharing())?;
         let mut context = Context { repo, store, pruned: 0 };
         if context.store.was_created()? {
-            context.fill_from_refs()?;
+            context.fill_from_refs(&HashMap::new())?;
         }
         Ok(context)
     }
@@ -47,10 +48,11 @@ impl Context {
         Ok(self.store.meta_or_set(ORIGIN, &origin)?)
     }
 
-    /// Makes rows for the refs of a database that is new. Numbers are given in order of time.
-    pub(super) fn fill_from_refs(&mut self) -> Result<(), Error> {
+    /// Makes rows for the refs of a database that is new. Numbers are given in order of time, but for those that are known.
+    pub(super) fn fill_from_refs(&mut self, numbers: &HashMap<CheckpointId, u64>) -> Result<(), Error> {
         let mut found: Vec<(Checkpoint, String)> = Vec::new();
-        for (name, id) in refs::list(&self.repo, refs::CHECKPOINTS)? {
+        let dropped: HashSet<String> = self.store.unfinished_removals()?.into_iter().map(|(name, _)| name).collect();
+        for (name, id) in refs::list(&self.repo, refs::CHECKPOINTS)?.into_iter().filter(|(name, _)| !dropped.contains(name)) {
             // A ref that is no checkpoint of ours, or whose commit is missing, is for `doctor` to report.
             if let Ok(Ok((checkpoint, origin))) = commit::read(&self.repo.gix(), id)
                 && checkpoint.ref_name() == name
@@ -65,7 +67,8 @@ impl Context {
             .collect();
         // Where the old database said which origin is this repository's own is lost; the newest checkpoint of a worktree that
         // is still where it was is taken to be from here.
-        let here = found.iter().rev().find(|(checkpoint, _)| is_here(&self.repo, checkpoint)).map(|(_, origin)| origin.clone());
+        let newest = found.iter().rev().find(|(checkpoint, _)| is_here(&self.repo, checkpoint));
+        let here = self.store.meta(ORIGIN)?.or_else(|| newest.map(|(_, origin)| origin.clone()));
         if let Some(here) = here.as_ref().filter(|_| self.store.is_writable()) {
             self.store.meta_or_set(ORIGIN, here)?;
         }
@@ -77,7 +80,7 @@ impl Context {
                 Checkpoint { origin, names, ..checkpoint }
             })
             .collect();
-        Ok(self.store.insert_all(&checkpoints)?)
+        Ok(self.store.insert_numbered(&checkpoints, numbers)?)
     }
 }
 

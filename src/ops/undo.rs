@@ -6,7 +6,7 @@
 use super::memory;
 use super::restore::{RestoreOutcome, RestoreRequest, RestoreStatus, TakenBack, Task, Verb, refuse_if_interrupted, run};
 use super::{Context, Error};
-use crate::model::{Checkpoint, CheckpointId};
+use crate::model::{Blocker, BlockerCode, Checkpoint, CheckpointId};
 use crate::store::Restore;
 
 /// Which way to go.
@@ -48,7 +48,7 @@ pub fn step(context: &mut Context, direction: Direction, request: &RestoreReques
             (Verb::Undo, &row.pre_restore, row.redone_to.as_ref().unwrap_or(&row.target))
         }
     };
-    let target = checkpoint(context, target)?;
+    let target = context.store.by_id(target)?.ok_or_else(|| gone(direction, target))?;
     if row.memory.as_ref().is_some_and(|change| change.only) {
         return memory::step_alone(context, &row, verb, &target, request).map(Some);
     }
@@ -92,7 +92,18 @@ pub fn steps(context: &Context, direction: Direction) -> Result<Vec<Undoable>, E
     Ok(steps)
 }
 
-fn checkpoint(context: &Context, id: &CheckpointId) -> Result<Checkpoint, Error> {
-    let gone = || Error::UnknownSelector { selector: id.to_string(), candidates: Vec::new() };
-    context.store.by_id(id)?.ok_or_else(gone)
+/// Nothing of ours takes away what an undo needs without that step; a ref that somebody deleted may.
+fn gone(direction: Direction, id: &CheckpointId) -> Error {
+    let (message, next) = match direction {
+        Direction::Undo => (
+            format!("the checkpoint that the undo leads to is gone (`{id}`)"),
+            "the next undo then goes one restore further back",
+        ),
+        Direction::Redo => {
+            (format!("the checkpoint that the redo leads to is gone (`{id}`)"), "a redo after it can be taken then")
+        }
+    };
+    let hint =
+        format!("`git checkpoint doctor --fix` brings it back if its commit is still there, else takes this step out; {next}");
+    Error::Refused(vec![Blocker { code: BlockerCode::ObjectsMissing, message, hint }])
 }

@@ -24,7 +24,7 @@ impl Store {
         self.require_writable()?;
         let added = (|| {
             let transaction = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let number = add(&transaction, checkpoint)?;
+            let number = add(&transaction, checkpoint, None)?;
             transaction.commit()?;
             Ok(number)
         })();
@@ -34,11 +34,20 @@ impl Store {
     /// Adds the rows of checkpoints that were read from the refs, oldest first, and marks the database as complete. Those that
     /// have a row already keep it.
     pub fn insert_all(&mut self, checkpoints: &[Checkpoint]) -> Result<(), StoreError> {
+        self.insert_numbered(checkpoints, &HashMap::new())
+    }
+
+    /// The same; those in `numbers` get the number that they have there, the others one that nobody ever had.
+    pub fn insert_numbered(
+        &mut self,
+        checkpoints: &[Checkpoint],
+        numbers: &HashMap<CheckpointId, u64>,
+    ) -> Result<(), StoreError> {
         self.require_fillable()?;
         let added = (|| {
             let transaction = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             for checkpoint in checkpoints {
-                add(&transaction, checkpoint)?;
+                add(&transaction, checkpoint, numbers.get(&checkpoint.id).copied())?;
             }
             transaction.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, '1')", [INDEXED])?;
             transaction.commit()
@@ -263,13 +272,14 @@ impl Store {
     }
 }
 
-fn add(db: &rusqlite::Connection, checkpoint: &Checkpoint) -> rusqlite::Result<u64> {
+/// Adds a row, with this number or with one that nobody ever had.
+fn add(db: &rusqlite::Connection, checkpoint: &Checkpoint, number: Option<u64>) -> rusqlite::Result<u64> {
     // Looking first, and not `ON CONFLICT`, because that would use a number up.
     let mut known = db.prepare_cached("SELECT number FROM checkpoints WHERE id = ?1")?;
     let number: i64 = match known.query_row([checkpoint.id.as_str()], |row| row.get(0)).optional()? {
         Some(number) => number,
         None => {
-            row::insert(&mut *db.prepare_cached(INSERT)?, checkpoint)?;
+            row::insert(&mut *db.prepare_cached(INSERT)?, checkpoint, number)?;
             db.last_insert_rowid()
         }
     };

@@ -13,6 +13,7 @@ mod packs;
 mod restores;
 mod retention;
 mod row;
+mod salvage;
 mod schema;
 mod sessions;
 mod summaries;
@@ -24,6 +25,7 @@ pub use filter::Filter;
 pub use open::Store;
 pub use restores::{NewRestore, Restore};
 pub use retention::{Removal, Retained};
+pub use salvage::Salvage;
 pub use sessions::{Run, Session, SessionCounts};
 pub use turns::Turn;
 

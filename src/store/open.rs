@@ -12,7 +12,7 @@ use super::schema::{MIGRATIONS, VERSION};
 use crate::sys::sharing::Sharing;
 
 /// The file's name in the folder given to [`Store::open`].
-const FILE_NAME: &str = "checkpoints.db";
+pub(super) const FILE_NAME: &str = "checkpoints.db";
 
 /// How long a statement waits for another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -103,11 +103,12 @@ impl Store {
         Err(error)
     }
 
-    /// Moves the database in `folder` out of the way, with what belongs to it: `ending` is added to each name.
+    /// Moves the database in `folder` out of the way, with what belongs to it, so that SQLite still finds that: `ending` is added to
+    /// the name of the database.
     pub fn set_aside(folder: &Path, ending: &str) -> Result<(), StoreError> {
         for part in ["", "-wal", "-shm"] {
             let from = folder.join(format!("{FILE_NAME}{part}"));
-            match std::fs::rename(&from, folder.join(format!("{FILE_NAME}{part}.{ending}"))) {
+            match std::fs::rename(&from, folder.join(format!("{FILE_NAME}.{ending}{part}"))) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(denied(&from, error)),
                 _ => {}
             }

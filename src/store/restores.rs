@@ -56,7 +56,7 @@ pub struct Restore {
     pub memory: Option<MemoryChange>,
 }
 
-const COLUMNS: &str = "id, worktree, pre_restore, target, created_at, undone_by, redone_to, created, memory";
+pub(super) const COLUMNS: &str = "id, worktree, pre_restore, target, created_at, undone_by, redone_to, created, memory";
 
 /// True for an undone restore of the worktree `?1` after which another was done.
 const SUPERSEDED: &str =
@@ -133,6 +133,15 @@ impl Store {
     pub fn drop_restore(&mut self, restore: i64) -> Result<(), StoreError> {
         let worktree = self.worktree_of(restore)?;
         self.durably(&worktree, |transaction| transaction.execute("DELETE FROM restores WHERE id = ?1", [restore]).map(|_| ()))
+    }
+
+    /// Takes a restore out that can be neither undone nor done again, and with it what it superseded, which would count again.
+    pub fn forget_restore(&mut self, restore: i64) -> Result<(), StoreError> {
+        let worktree = self.worktree_of(restore)?;
+        self.durably(&worktree, |transaction| {
+            transaction.execute(&format!("DELETE FROM restores WHERE worktree = ?1 AND {SUPERSEDED}"), [&worktree])?;
+            transaction.execute("DELETE FROM restores WHERE id = ?1", [restore]).map(|_| ())
+        })
     }
 
     /// The restores of `worktree`, newest first, undone ones included that can be redone.
@@ -227,7 +236,7 @@ fn created_paths(text: &str) -> Vec<BString> {
     values.iter().filter_map(row::path_value).collect()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Restore> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Restore> {
     let id = |at: usize, text: &str| {
         CheckpointId::parse(text)
             .map_err(|e| rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, e.into()))

@@ -20,15 +20,19 @@ pub(super) const COLUMNS: &str = "number, id, session, kind, step, turn, agent, 
 /// The statement that adds a row; its parameters are those of [`values`].
 pub(super) const INSERT: &str = "INSERT INTO checkpoints (id, session, kind, step, turn, agent, subject, message, commit_id, \
      tree, index_tree, head, branch, operation, created_at, completed_at, worktree, worktree_path, origin, skipped, \
-     intent_to_add, meta, files, insertions, deletions, boundary) \
+     intent_to_add, meta, files, insertions, deletions, boundary, number) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, \
-     ?25, ?26)";
+     ?25, ?26, ?27)";
 
-/// Runs `statement` with the values of `checkpoint`.
-pub(super) fn insert(statement: &mut rusqlite::Statement<'_>, checkpoint: &Checkpoint) -> rusqlite::Result<usize> {
+/// Runs `statement` with the values of `checkpoint`, and with its number here if it is to have a certain one.
+pub(super) fn insert(
+    statement: &mut rusqlite::Statement<'_>,
+    checkpoint: &Checkpoint,
+    number: Option<u64>,
+) -> rusqlite::Result<usize> {
     let c = checkpoint;
     let stat = |value: fn(&Stat) -> u64| c.stat.as_ref().map(|stat| signed(value(stat)));
-    let values: [&dyn ToSql; 26] = [
+    let values: [&dyn ToSql; 27] = [
         &c.id.as_str(),
         &c.session.as_str(),
         &c.kind.as_str(),
@@ -55,6 +59,7 @@ pub(super) fn insert(statement: &mut rusqlite::Statement<'_>, checkpoint: &Check
         &stat(|s| s.insertions),
         &stat(|s| s.deletions),
         &c.boundary.as_ref().map(Boundary::to_line),
+        &number.map(signed),
     ];
     statement.execute(values.as_slice())
 }

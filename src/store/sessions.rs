@@ -76,8 +76,8 @@ pub struct SessionCounts {
     pub origin: Option<String>,
 }
 
-const COLUMNS: &str = "key, worktree, worktree_path, agent, process, started_at, ended_at, conversation, model";
-const RUN_COLUMNS: &str = "id, session, worktree, step, state, process, since, turn";
+pub(super) const COLUMNS: &str = "key, worktree, worktree_path, agent, process, started_at, ended_at, conversation, model";
+pub(super) const RUN_COLUMNS: &str = "id, session, worktree, step, state, process, since, turn";
 
 impl Store {
     /// The session with this key, if it was ever started.
@@ -199,7 +199,7 @@ fn worktree(row: &Row<'_>, id: usize, path: usize) -> rusqlite::Result<WorktreeR
     Ok(WorktreeRef { id, path: row.get_ref(path)?.as_blob()?.into() })
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     let has_process = row.get_ref(4)?.as_str_or_null()?.is_some();
     Ok(Session {
         key: word(row, 0, "key", |text| SessionKey::parse(text).ok())?,
@@ -213,7 +213,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     })
 }
 
-fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
+pub(super) fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
     Ok(Run {
         id: row.get(0)?,
         session: word(row, 1, "session", |text| SessionKey::parse(text).ok())?,

@@ -1,6 +1,6 @@
 //! Looking for what is wrong with the checkpoints of a repository, and mending what can be mended without losing anything.
 //!
-//! Order: settings, leftovers, database, refs and rows, names, objects. Refs are what exists; rows are made from them, never the
+//! Order: settings, leftovers, database, refs and rows, names, undo, objects. Refs are what exists; rows are made from them, never the
 //! reverse, but for a ref that was lost while its commit is still there.
 
 mod database;
@@ -10,6 +10,7 @@ mod names;
 mod objects;
 mod refs;
 mod settings;
+mod undo;
 
 use std::path::Path;
 
@@ -84,13 +85,14 @@ pub enum ProblemCode {
     OriginalsUnneeded,
     MemoryUnneeded,
     MemoryBroken,
+    UndoBroken,
     ObjectsMissing,
     ObjectDamaged,
 }
 
 impl ProblemCode {
     /// Every code.
-    pub const ALL: [ProblemCode; 22] = [
+    pub const ALL: [ProblemCode; 23] = [
         ProblemCode::UnknownSetting,
         ProblemCode::MirrorRemote,
         ProblemCode::AliasInTheWay,
@@ -111,6 +113,7 @@ impl ProblemCode {
         ProblemCode::OriginalsUnneeded,
         ProblemCode::MemoryUnneeded,
         ProblemCode::MemoryBroken,
+        ProblemCode::UndoBroken,
         ProblemCode::ObjectsMissing,
         ProblemCode::ObjectDamaged,
     ];
@@ -138,6 +141,7 @@ impl ProblemCode {
             ProblemCode::OriginalsUnneeded => "originals-unneeded",
             ProblemCode::MemoryUnneeded => "memory-unneeded",
             ProblemCode::MemoryBroken => "memory-broken",
+            ProblemCode::UndoBroken => "undo-broken",
             ProblemCode::ObjectsMissing => "objects-missing",
             ProblemCode::ObjectDamaged => "object-damaged",
         }
@@ -184,6 +188,7 @@ pub fn doctor(directory: &Path, request: &DoctorRequest) -> Result<Report, Error
     refs::examine(&mut context, request.fix, &mut report)?;
     names::examine(&mut context, request.fix, &mut report)?;
     memory::examine(&context, request.fix, &mut report)?;
+    undo::examine(&mut context, request.fix, &mut report)?;
     objects::examine(&context, request.verify.as_deref(), &mut report)?;
     Ok(report)
 }

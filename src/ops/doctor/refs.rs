@@ -161,7 +161,7 @@ fn examine_ref(
     }
 }
 
-fn add(context: &mut Context, checkpoint: Checkpoint, origin: String) -> Result<(), Error> {
+pub(super) fn add(context: &mut Context, checkpoint: Checkpoint, origin: String) -> Result<(), Error> {
     let origin = if context.origin()? == origin { None } else { Some(origin) };
     context.store.insert(&Checkpoint { origin, ..checkpoint })?;
     Ok(())

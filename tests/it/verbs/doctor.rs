@@ -214,3 +214,121 @@ fn a_ref_that_was_pointed_elsewhere_is_pointed_back() {
 
     assert_eq!(repo.rev(&reference), Some(commit));
 }
+
+/// Two restores that can be undone: of `n1`, which leads back to `first`, and of `n3`, which leads back to `second`.
+fn restored() -> TestRepo {
+    let repo = saved();
+    for (content, name) in [("first\n", "n1"), ("second\n", "n3")] {
+        repo.write("a", content);
+        repo.restore(name);
+    }
+    repo
+}
+
+#[test]
+fn an_undo_whose_checkpoint_is_gone_says_so_and_is_taken_out_so_that_the_next_can_be_undone() {
+    let repo = restored();
+    let (reference, commit) = (repo.field("7", "ref"), repo.field("7", "commit"));
+    repo.lose_row(7);
+    repo.git(["update-ref", "-d", &reference]);
+    repo.lose_object(&commit);
+
+    let refused = repo.checkpoint(["undo", "--yes", "--json"]).exits(3).json();
+    assert_eq!(refused["blockers"][0]["code"], "objects-missing");
+    assert!(refused["blockers"][0]["message"].as_str().unwrap().contains("that the undo leads to is gone"), "{refused}");
+    assert!(refused["blockers"][0]["hint"].as_str().unwrap().contains("git checkpoint doctor --fix"), "{refused}");
+    assert_eq!(codes(&examine(&repo, &[], 1)), ["undo-broken"]);
+    examine(&repo, &["--fix"], 0);
+    examine(&repo, &[], 0);
+
+    repo.undo();
+    assert_eq!(repo.read("a"), "first\n");
+}
+
+#[test]
+fn an_undo_whose_checkpoint_lost_its_ref_and_its_row_gets_it_back_while_its_commit_is_there() {
+    let repo = restored();
+    let reference = repo.field("7", "ref");
+    repo.lose_row(7);
+    repo.git(["update-ref", "-d", &reference]);
+
+    let mended = examine(&repo, &["--fix"], 0);
+
+    assert_eq!(codes(&mended), ["undo-broken"]);
+    examine(&repo, &[], 0);
+    repo.undo();
+    assert_eq!(repo.read("a"), "second\n");
+    repo.undo();
+    assert_eq!(repo.read("a"), "first\n");
+}
+
+#[test]
+fn a_redo_whose_checkpoint_is_gone_is_told_as_such() {
+    let repo = restored();
+    repo.undo();
+    let (reference, commit) = (repo.field("8", "ref"), repo.field("8", "commit"));
+    repo.lose_row(8);
+    repo.git(["update-ref", "-d", &reference]);
+    repo.lose_object(&commit);
+
+    let refused = repo.checkpoint(["redo", "--yes", "--json"]).exits(3).json();
+    assert!(refused["blockers"][0]["message"].as_str().unwrap().contains("that the redo leads to is gone"), "{refused}");
+    examine(&repo, &["--fix"], 0);
+
+    repo.checkpoint(["redo", "--yes"]).exits(0).says("nothing to redo");
+    repo.undo();
+    assert_eq!(repo.read("a"), "first\n");
+}
+
+/// Changes the database behind the program's back.
+fn damage(repo: &TestRepo, statement: &str) {
+    let database = rusqlite::Connection::open(repo.common_dir().join("checkpoint/checkpoints.db")).unwrap();
+    assert_eq!(database.execute(statement, []).unwrap(), 1, "{statement}");
+}
+
+fn numbers(repo: &TestRepo) -> String {
+    repo.checkpoint(["list", "--format=%(number) %(id) %(kind)"]).success().text()
+}
+
+#[test]
+fn a_value_that_cannot_be_read_costs_neither_numbers_nor_undo() {
+    let repo = restored();
+    repo.checkpoint(["drop", "--quiet", "--yes", "n2"]).success();
+    repo.checkpoint(["session", "start", "--quiet", "s"]).success();
+    repo.checkpoint(["drop", "--quiet", "--yes", "@"]).success();
+    let before = numbers(&repo);
+    damage(&repo, "UPDATE checkpoints SET kind = 'nonsense' WHERE number = 4");
+
+    repo.checkpoint(["list"]).exits(128).says("doctor --fix");
+    assert_eq!(codes(&examine(&repo, &[], 1)), ["database-damaged"]);
+    let mended = examine(&repo, &["--fix"], 0);
+
+    assert_eq!(codes(&mended), ["database-damaged"]);
+    assert!(mended["problems"][0]["hint"].as_str().unwrap().ends_with("nothing was lost"), "{mended}");
+    examine(&repo, &[], 0);
+    assert_eq!(numbers(&repo), before);
+    repo.checkpoint(["session", "show", "s"]).success();
+    repo.undo();
+    assert_eq!(repo.read("a"), "second\n");
+    repo.undo();
+    assert_eq!(repo.read("a"), "first\n");
+    assert!(before.starts_with("7 "), "{before}");
+    assert!(numbers(&repo).starts_with("10 "), "number 8 was used: {}", numbers(&repo));
+}
+
+#[test]
+fn what_of_a_database_cannot_be_read_is_told() {
+    let repo = restored();
+    damage(&repo, "UPDATE restores SET pre_restore = 'nonsense' WHERE id = 2");
+    damage(&repo, "UPDATE checkpoints SET id = 'nonsense' WHERE number = 2");
+
+    assert_eq!(codes(&examine(&repo, &[], 1)), ["database-damaged"]);
+    let mended = examine(&repo, &["--fix"], 0);
+
+    let hint = mended["problems"][0]["hint"].as_str().unwrap();
+    assert!(hint.contains("1 checkpoint has a new number, 1 step of undo is lost"), "{hint}");
+    assert_eq!(repo.field("n2", "number"), "8");
+    assert_eq!(repo.field("n3", "number"), "3");
+    repo.undo();
+    assert_eq!(repo.read("a"), "first\n");
+}
