@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use gix::bstr::{BStr, ByteSlice};
 
-use crate::git::Objects;
 use crate::git::diff::{Change, tree_changes};
+use crate::git::ignore::Ignore;
 use crate::git::restore::{KeepReason, Kept};
 use crate::git::snapshot::Snapshot;
+use crate::git::{Objects, index};
 use crate::model::{BString, Checkpoint, Kind, ObjectId};
 use crate::ops::{Context, Error};
 
@@ -25,13 +26,18 @@ impl Edits {
             return Err(Error::Usage(message.to_owned()));
         };
         let objects = snapshot.objects(&context.repo);
-        let mut edited = changed(&objects, &newest, snapshot)?;
+        let changes: Vec<Change> = tree_changes(&objects, &newest.tree, &snapshot.tree)?;
+        let gone: BTreeSet<BString> =
+            changes.iter().filter(|change| change.new.is_none()).map(|change| change.path.clone()).collect();
+        let mut edited: BTreeSet<BString> = changes.into_iter().map(|change| change.path).collect();
         // What restores have written since is in the checkpoints that they brought back.
         for row in context.store.restores(worktree)?.iter().filter(|row| row.created_at >= newest.created_at) {
             let target = context.store.by_id(&row.target)?.filter(|target| target.kind != Kind::PreRestore);
             if let Some(target) = target {
                 let differs = changed(&objects, &target, snapshot)?;
-                edited.retain(|path| differs.contains(path));
+                let absent: Vec<&BString> = edited.difference(&differs).filter(|path| gone.contains(*path)).collect();
+                let removed = not_removed_by_it(context, &objects, &target, &absent)?;
+                edited.retain(|path| differs.contains(path) || removed.contains(path));
             }
         }
         Ok(Edits(edited))
@@ -63,6 +69,28 @@ impl Edits {
         let kept = changes.filter(|path| includes(path.as_bstr()) && self.concern(path.as_bstr()));
         Ok(kept.map(|path| Kept { path, reason: KeepReason::Edited }).collect())
     }
+}
+
+/// Those of `absent`, which neither the checkpoint nor the worktree has, that a restore of it kept because they were ignored: whoever
+/// removed them since, it was not the restore.
+fn not_removed_by_it(
+    context: &Context,
+    objects: &Objects,
+    target: &Checkpoint,
+    absent: &[&BString],
+) -> Result<BTreeSet<BString>, Error> {
+    if absent.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let mut now = Ignore::worktree(&context.repo, &index::load(&context.repo, objects)?)?;
+    let mut then = Ignore::of_tree(&context.repo, objects, &target.tree, absent.iter().map(|path| path.as_bstr()))?;
+    let mut kept = BTreeSet::new();
+    for path in absent.iter().copied() {
+        if now.is_ignored(path.as_bstr(), false)? || then.is_ignored(path.as_bstr(), false)? {
+            kept.insert(path.clone());
+        }
+    }
+    Ok(kept)
 }
 
 fn changed(objects: &Objects, recorded: &Checkpoint, snapshot: &Snapshot) -> Result<BTreeSet<BString>, Error> {

@@ -66,6 +66,43 @@ fn what_a_restore_wrote_is_no_edit() {
 }
 
 #[test]
+fn a_file_that_a_restore_kept_as_ignored_and_that_was_removed_since_stays_away() {
+    let repo = TestRepo::new();
+    repo.write("a", "a1\n");
+    repo.save("A");
+    repo.write(".gitignore", "x\n");
+    repo.write("a", "a2\n");
+    repo.save("B");
+    repo.remove(".gitignore");
+    repo.write("x", "mine\n");
+    repo.save("C");
+    repo.restore("B");
+    assert_eq!(repo.read("x"), "mine\n", "the restore keeps what is ignored there");
+    repo.remove("x");
+
+    let document = restore(&repo, "C");
+
+    assert!(!repo.exists("x"), "its removal is an edit: {document}");
+    assert_eq!(kept(&document), [("x", "edited")]);
+    assert!(!repo.exists(".gitignore"));
+}
+
+#[test]
+fn what_a_restore_removed_is_no_edit_though_it_is_ignored_elsewhere() {
+    let repo = TestRepo::new();
+    repo.write("a", "a1\n");
+    repo.save("A");
+    repo.write("x", "mine\n");
+    repo.save("B");
+    repo.restore("A");
+    assert!(!repo.exists("x"));
+
+    let document = restore(&repo, "B");
+
+    assert_eq!((repo.read("x"), kept(&document)), ("mine\n".into(), vec![]));
+}
+
+#[test]
 fn what_was_kept_is_kept_the_next_time_too_and_after_an_undo() {
     let repo = edited();
     restore(&repo, "A");
