@@ -64,6 +64,11 @@ impl Sharing {
         if adjusted == mode { Ok(()) } else { fs::set_permissions(path, Permissions::from_mode(adjusted & 0o7777)) }
     }
 
+    /// The permissions of a folder of ours outside the git directory: those of its owner, and what the repository grants.
+    pub fn private_folder_mode(self) -> u32 {
+        self.adjusted(0o040_700) & 0o7777
+    }
+
     /// Makes a folder, which must not be there.
     pub fn create_dir(self, path: &Path) -> io::Result<()> {
         fs::create_dir(path)?;

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatxFlags, accessat, fstat, mkdirat, openat, statx};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatxFlags, accessat, chmodat, fstat, mkdirat, openat, statx};
 use rustix::io::Errno;
 
 use super::dirs::{Top, is_directory, split};
 use super::op::Op;
 use crate::git::{GitError, Repo, os_path};
 use crate::sys::fault;
+use crate::sys::sharing::Sharing;
 
 /// How the names of folders in the worktree begin.
 const IN_WORKTREE: &str = ".git-checkpoint-";
@@ -64,7 +65,7 @@ impl Areas {
         let mut folders = vec![(BString::default(), open(&folder)?)];
         let top = Top::open(repo.top()).map_err(|source| GitError::io("open", repo.top(), source))?;
         for path in others {
-            let handle = top.parent(path.as_bstr()).and_then(|(parent, name)| match make_in(&parent, name) {
+            let handle = top.parent(path.as_bstr()).and_then(|(parent, name)| match make_in(repo.sharing(), &parent, name) {
                 Err(Errno::EXIST) => Ok(open_in(&parent, name)?),
                 other => Ok(other?),
             });
@@ -114,7 +115,7 @@ impl Areas {
     fn make_folder(&mut self, repo: &Repo, top: &Top, parent: &BStr, name: &str, path: BString) -> Result<(), GitError> {
         let made = top.directory(parent).and_then(|handle| {
             fault::point()?;
-            Ok(make_in(&handle, name.as_bytes())?)
+            Ok(make_in(repo.sharing(), &handle, name.as_bytes())?)
         });
         let handle = made.map_err(|source| GitError::io("create", repo.top().join(os_path(&path)), source))?;
         self.folders.push((path, handle));
@@ -178,8 +179,12 @@ fn format_path(directory: &BString, name: &str) -> BString {
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-fn make_in(parent: &OwnedFd, name: &[u8]) -> Result<OwnedFd, Errno> {
+/// Nobody else has business in it, but for those who share the repository: they may have to end the restore.
+fn make_in(sharing: Sharing, parent: &OwnedFd, name: &[u8]) -> Result<OwnedFd, Errno> {
     mkdirat(parent, name, Mode::RWXU)?;
+    if sharing != Sharing::Umask {
+        chmodat(parent, name, Mode::from_raw_mode(sharing.private_folder_mode()), AtFlags::empty())?;
+    }
     open_in(parent, name)
 }
 

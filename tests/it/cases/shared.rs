@@ -168,6 +168,29 @@ fn what_an_interrupted_restore_leaves_has_the_permissions_that_git_would_give_it
 }
 
 #[test]
+fn a_folder_aside_in_the_worktree_can_be_used_by_those_who_share_the_repository_and_by_nobody_else() {
+    for (shared, expected) in [(None, 0o700), (Some("group"), 0o2770)] {
+        let repo = init("077", shared);
+        repo.write("f", "1\n");
+        repo.commit("init");
+        repo.save("A");
+        let mut modes = Vec::new();
+        for point in 1.. {
+            repo.write("f", format!("{point}\n"));
+            let output = repo.with_fault(&format!("apart:1,kill:{point}"), &["restore", "--quiet", "--yes", "A"]);
+            let entries = repo.top().read_dir().unwrap().map(Result::unwrap);
+            let aside = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(".git-checkpoint-"));
+            modes.extend(aside.map(|entry| entry.metadata().unwrap().mode() & 0o7777));
+            let _ = repo.checkpoint(["restore", "--quiet", "--abort"]);
+            if output.code() == Some(0) {
+                break;
+            }
+        }
+        assert!(!modes.is_empty() && modes.iter().all(|mode| *mode == expected), "{shared:?}: {modes:?}");
+    }
+}
+
+#[test]
 fn refs_that_are_put_together_have_the_permissions_that_git_would_give_them() {
     let (umask, shared) = ("077", Some("group"));
     let (modes, repo) = (gits_modes(umask, shared), init(umask, shared));
