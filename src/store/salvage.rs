@@ -1,6 +1,6 @@
 //! What can still be read of a database that is damaged: a row that means nothing, or a page that cannot be read, costs itself alone.
 //!
-//! Rows of checkpoints are made again from the refs; of them only the numbers are taken. What exists nowhere else is taken as it
+//! Rows of checkpoints are made again from the refs, with the numbers that they had. What exists nowhere else is taken as it
 //! stands: the undo history, sessions with what is at work in them, turns, and small facts. Counts are worked out again.
 
 use std::collections::HashMap;
@@ -11,13 +11,15 @@ use rusqlite::{Connection, OpenFlags, Row, TransactionBehavior, params, params_f
 
 use super::open::{FILE_NAME, INDEXED};
 use super::{Store, StoreError, restores, row, sessions};
-use crate::model::{CheckpointId, SessionKey};
+use crate::model::{Checkpoint, CheckpointId, SessionKey};
 
 /// What was read of a damaged database.
 #[derive(Debug, Default)]
 pub struct Salvage {
     /// The numbers of checkpoints.
     pub numbers: HashMap<CheckpointId, u64>,
+    /// The checkpoints that could be read whole, without their names: of one whose ref is lost nothing else tells.
+    pub checkpoints: Vec<Checkpoint>,
     /// How many restores could not be read that could be undone or done again.
     pub lost_steps: u64,
     /// How many other rows could not be read, but for those of checkpoints.
@@ -65,6 +67,10 @@ impl Salvage {
             return salvage;
         };
         salvage.read_numbers(&db);
+        // What is cut short here was so above.
+        let _ = each_row(&db, &format!("SELECT {} FROM checkpoints ORDER BY number", row::COLUMNS), |row| {
+            salvage.checkpoints.extend(row::read(row));
+        });
         for (table, columns, check) in tables() {
             let mut values: Vec<Vec<Value>> = Vec::new();
             let mut lost = 0;

@@ -59,6 +59,8 @@ fn make_anew(repo: Repo) -> Result<(Context, String), Error> {
     let mut context = Context { store: Store::open(&folder, repo.sharing())?, repo, pruned: 0 };
     context.store.take_over(&salvage)?;
     context.fill_from_refs(&salvage.numbers)?;
+    // Those that have no ref any more; whether their commits are there is looked at next.
+    context.store.insert_numbered(&salvage.checkpoints, &salvage.numbers)?;
     let lost = lost(&context, &salvage)?;
     Ok((context, format!("set aside as `checkpoints.db.{aside}`, and a new one was made: {lost}")))
 }

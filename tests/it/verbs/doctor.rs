@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use crate::support::TestRepo;
+use crate::support::{Output, TestRepo};
 
 /// Checkpoints `1` to `5`, each with another content of `a`.
 fn saved() -> TestRepo {
@@ -105,6 +105,107 @@ fn a_repository_broken_in_every_way_is_told_so_and_mended() {
     assert_eq!(repo.rev("refs/checkpoint-names/stray"), None);
     repo.restore("n3");
     assert_eq!(repo.read("a"), "content 3\n");
+}
+
+/// Does by hand what only a person can decide, as the hints say.
+fn obey(repo: &TestRepo, report: &Value) {
+    for problem in report["problems"].as_array().unwrap().iter().filter(|problem| problem["fixed"] == false) {
+        let hint = problem["hint"].as_str().unwrap();
+        match problem["code"].as_str().unwrap() {
+            "mirror-remote" => repo.run(["config", "--unset", "remote.copy.mirror"]),
+            "ref-dangling" => {
+                // The first command of the hint, and then `doctor --fix` as the second says.
+                let command = hint.split('`').nth(1).unwrap();
+                let words: Vec<&str> = command.split(' ').skip(1).collect();
+                repo.run(words);
+            }
+            "unknown-setting" | "alias-in-the-way" | "hooks-outdated" => {
+                let command = hint.split_once(": ").unwrap().1;
+                Output::of(repo.command("sh").args(["-c", command])).success();
+            }
+            "ref-foreign" => {
+                let command = hint.split('`').nth(1).unwrap();
+                Output::of(repo.command("sh").args(["-c", command])).success();
+            }
+            // The other is the commit that a ref leads to, which is told there as well.
+            "objects-missing" if problem["message"].as_str().unwrap().contains("checkpoint 4") => {}
+            "objects-missing" => {
+                repo.checkpoint(["drop", "--quiet", "--yes", "n5"]).success();
+            }
+            other => panic!("nothing is said about what to do with {other}: {problem}"),
+        }
+    }
+}
+
+#[test]
+fn with_an_unreadable_database_on_top_everything_is_found_and_mended_and_the_second_run_is_clean() {
+    let repo = restored();
+    let reference = |number: &str| repo.field(number, "ref");
+    let (empty, lost, dangling) = (reference("1"), reference("3"), reference("4"));
+    let dangling_commit = repo.field("4", "commit");
+    let (undo, undo_commit) = (reference("7"), repo.field("7", "commit"));
+    let blob = repo.rev(&format!("{}:a", repo.tree("5"))).unwrap();
+    repo.config("checkpoint.keepLats", "3");
+    repo.config("alias.checkpoint", "!true");
+    repo.config("remote.copy.url", "nowhere");
+    repo.config("remote.copy.mirror", "true");
+    repo.checkpoint(["hooks", "install", "--quiet", "--project", "claude"]).success();
+    let hooks = repo.read(".claude/settings.local.json").replacen(
+        "git checkpoint hook claude Stop\"",
+        "git checkpoint hook claude Halt\"",
+        1,
+    );
+    repo.write(".claude/settings.local.json", hooks);
+    repo.git(["update-ref", "refs/checkpoints/mine/x", "HEAD"]);
+    write_old(&repo, "refs/checkpoints/main-1/dead.lock", "");
+    write_old(&repo, "checkpoint/stat.tmp99999", "");
+    write_old(&repo, &empty, "");
+    write_old(&repo, "refs/checkpoints/main-1/garbage", "nonsense");
+    repo.git(["update-ref", "-d", &lost]);
+    repo.git(["update-ref", "-d", &undo]);
+    repo.git(["update-ref", "-d", "refs/checkpoint-names/n3"]);
+    repo.git(["update-ref", "refs/checkpoint-names/stray", "HEAD"]);
+    repo.git(["update-ref", "refs/checkpoint-originals/0nobody", "HEAD"]);
+    for object in [&blob, &dangling_commit, &undo_commit] {
+        repo.lose_object(object);
+    }
+    repo.lose_row(7);
+    damage(&repo, "UPDATE checkpoints SET kind = 'nonsense' WHERE number = 2");
+
+    let found = examine(&repo, &["--verify"], 1);
+    assert!(codes(&found).contains(&"database-damaged"), "{found}");
+    let mended = examine(&repo, &["--verify", "--fix"], 1);
+    let all_but_names = [
+        "alias-in-the-way",
+        "database-damaged",
+        "hooks-outdated",
+        "mirror-remote",
+        "objects-missing",
+        "objects-missing",
+        "originals-unneeded",
+        "ref-broken",
+        "ref-broken",
+        "ref-dangling",
+        "ref-foreign",
+        "ref-missing",
+        "scratch-file",
+        "stale-lock",
+        "undo-broken",
+        "unknown-setting",
+    ];
+    let told: Vec<&str> = codes(&mended).into_iter().filter(|code| !code.starts_with("name-")).collect();
+    assert_eq!(told, all_but_names, "{mended:#}");
+
+    obey(&repo, &mended);
+    examine(&repo, &["--verify", "--fix"], 0);
+    let second = examine(&repo, &["--verify"], 0);
+
+    assert_eq!((codes(&second), &second["status"]), (vec![], &"ok".into()));
+    assert_eq!(repo.rev(&dangling), None);
+    assert_eq!(repo.field(&lost, "number"), "3", "its row was all that was left of it");
+    repo.restore("n2");
+    assert_eq!(repo.read("a"), "content 2\n");
+    repo.assert_sound();
 }
 
 #[test]
