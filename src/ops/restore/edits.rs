@@ -85,9 +85,9 @@ fn not_removed_by_it(
     let mut now = Ignore::worktree(&context.repo, &index::load(&context.repo, objects)?)?;
     let mut then = Ignore::of_tree(&context.repo, objects, &target.tree, absent.iter().map(|path| path.as_bstr()))?;
     let mut kept = BTreeSet::new();
-    for path in absent.iter().copied() {
+    for path in absent {
         if now.is_ignored(path.as_bstr(), false)? || then.is_ignored(path.as_bstr(), false)? {
-            kept.insert(path.clone());
+            kept.insert((*path).clone());
         }
     }
     Ok(kept)
