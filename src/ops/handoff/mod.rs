@@ -263,3 +263,6 @@ fn give_names(context: &mut Context, imported: &mut Imported, names: &[(String, 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
