@@ -2,6 +2,7 @@
 
 pub mod conversation;
 pub mod hooks;
+pub mod inside;
 pub mod payload;
 pub mod prefix;
 pub mod redact;

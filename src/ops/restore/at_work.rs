@@ -4,10 +4,11 @@ use jiff::Timestamp;
 
 use crate::agents::Agent;
 use crate::agents::conversation::Homes;
+use crate::agents::inside;
 use crate::agents::registry::{Open, open_conversations};
 use crate::agents::session_key::session_key;
 use crate::git::{Repo, os_path};
-use crate::model::{Blocker, BlockerCode, SessionState};
+use crate::model::{Blocker, BlockerCode, SessionKey, SessionState};
 use crate::ops::Error;
 use crate::ops::session::{Active, active};
 use crate::store::Store;
@@ -20,7 +21,16 @@ pub(super) fn blockers(repo: &Repo, store: &Store) -> Result<Vec<Blocker>, Error
     for active in &here {
         blockers.push(session_active(repo, active));
         if active.process.is_above_this() {
-            blockers.push(running_inside(active));
+            blockers.push(running_inside(&active.session, &format!(" (process {})", active.process.pid)));
+        }
+    }
+    // An agent whose process is not above this one tells its commands all the same where they run.
+    for (agent, conversation) in inside::conversations() {
+        let key = session_key(agent, &conversation);
+        let is_told = here.iter().any(|active| active.session == key && active.process.is_above_this());
+        let is_of_here = store.session(&key)?.is_some_and(|session| session.worktree.id == *repo.worktree_id());
+        if is_of_here && !is_told {
+            blockers.push(running_inside(&key, ""));
         }
     }
     Ok(blockers)
@@ -74,13 +84,10 @@ pub fn session_active(repo: &Repo, active: &Active) -> Blocker {
     }
 }
 
-fn running_inside(active: &Active) -> Blocker {
+fn running_inside(session: &SessionKey, process: &str) -> Blocker {
     Blocker {
         code: BlockerCode::RunningInsideAgent,
-        message: format!(
-            "this command runs inside session `{}` (process {}), whose files it would change",
-            active.session, active.process.pid
-        ),
+        message: format!("this command runs inside session `{session}`{process}, whose files it would change"),
         hint: "run it in another terminal when the session is over, or give `--allow running-inside-agent`".into(),
     }
 }

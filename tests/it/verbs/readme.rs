@@ -49,6 +49,7 @@ fn filled_in(line: &str) -> String {
         ("<checkpoint>…", "1 2"),
         ("<checkpoint>", "1"),
         ("<command>", "list"),
+        ("<agent>…", "claude"),
         ("[<remote>]", "origin"),
         ("<path>…", "a"),
         ("<dir>", "../elsewhere"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Output, RepoState, Sleeper, TestRepo};
+use crate::support::{Conversation, Output, RepoState, Sleeper, TestRepo};
 
 /// A repository with checkpoint `A`, a restore to undo, and changes made since.
 fn changed() -> TestRepo {
@@ -214,4 +214,32 @@ fn only_what_can_be_allowed_is() {
         repo.checkpoint([command, "-y", "--allow", "no-such"]).exits(129).says("`no-such` is no blocker");
     }
     assert_eq!(repo.read("f"), "3\n");
+}
+
+#[test]
+fn a_command_that_an_agent_runs_does_not_rewind_the_agent() {
+    let repo = TestRepo::new();
+    Conversation::three_turns(&repo);
+    let restore = |variable: &str, id: &str, more: &[&str]| {
+        let mut command = repo.command("git");
+        command.args(["checkpoint", "restore", "--json", "-y", "turn:1"]).args(more).env(variable, id);
+        Output::of(&mut command)
+    };
+
+    let refused = restore("CLAUDE_CODE_SESSION_ID", Conversation::ID, &[]).exits(3).json();
+    assert_eq!(
+        (&refused["blockers"][0]["code"], &refused["blockers"][0]["override"]),
+        (&json!("running-inside-agent"), &json!("allow"))
+    );
+    assert!(refused["blockers"][0]["message"].as_str().unwrap().contains(Conversation::KEY), "{refused}");
+    assert!(repo.exists("gamma"));
+    for (variable, id, more) in [
+        ("CLAUDE_CODE_SESSION_ID", "another", &[][..]),
+        ("CODEX_THREAD_ID", Conversation::ID, &[]),
+        ("CLAUDE_CODE_SESSION_ID", Conversation::ID, &["--allow", "running-inside-agent"]),
+    ] {
+        restore(variable, id, more).success();
+        assert!(!repo.exists("gamma"));
+        repo.undo();
+    }
 }

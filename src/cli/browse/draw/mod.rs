@@ -121,8 +121,21 @@ fn footer(brush: &mut Brush<'_>, screen: &Screen, area: Rect) -> Option<Position
         }
         Focus::Pane => "? help  q leave  j k scroll  ] [ next and previous file  > < sideways  Esc timeline  r restore  u undo",
     };
-    brush.put(area, &[(Tone::Hint, keys.to_owned())]);
+    brush.put(area, &[(Tone::Hint, whole_hints(keys, usize::from(area.width)))]);
     None
+}
+
+/// As many of the hints, which are two blanks apart, as have room in `width` columns. The help has all of them.
+fn whole_hints(hints: &str, width: usize) -> String {
+    let mut line = String::new();
+    for hint in hints.split("  ") {
+        let gap = if line.is_empty() { "" } else { "  " };
+        if display_width(&line) + gap.len() + display_width(hint) > width {
+            break;
+        }
+        line = line + gap + hint;
+    }
+    line
 }
 
 /// The title of the timeline: how many checkpoints there are, and which of them are shown.
@@ -132,5 +145,18 @@ fn counted(screen: &Screen) -> String {
     match filter.is_empty() {
         true => plural(all as u64, "checkpoint"),
         false => format!("{shown} of {} with `{filter}`", plural(all as u64, "checkpoint")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_are_never_cut() {
+        let hints = "? help  q leave  ] [ next file";
+        assert_eq!(whole_hints(hints, 80), hints);
+        assert_eq!(whole_hints(hints, 29), "? help  q leave");
+        assert_eq!(whole_hints(hints, 5), "");
     }
 }
