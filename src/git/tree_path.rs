@@ -55,6 +55,16 @@ impl<'o> TreePaths<'o> {
     }
 }
 
+/// The side that `tree` has at `path`, if it has a file there.
+pub(in crate::git) fn side_of(objects: &Objects, tree: &oid, path: &BStr) -> Result<Option<Side>, GitError> {
+    Ok(TreePaths::new(objects, tree).entry(path)?.filter(|side| !side.mode.is_tree()))
+}
+
+/// True if `tree` has a file or a directory at `path`.
+pub(in crate::git) fn is_in(objects: &Objects, tree: &oid, path: &BStr) -> Result<bool, GitError> {
+    Ok(TreePaths::new(objects, tree).entry(path)?.is_some())
+}
+
 /// What is left of `path` in `directory`, if it lies in there.
 fn below<'p>(directory: &BStr, path: &'p BStr) -> Option<&'p [u8]> {
     if directory.is_empty() {

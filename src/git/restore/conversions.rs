@@ -12,10 +12,11 @@ use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::objs::tree::EntryMode;
 
-use super::plan::{Planner, Target, Write, side_of};
+use super::plan::{Planner, Target, Write};
 use super::stage::{Attributes, hash_blob, is_blob_in};
 use crate::git::diff::{Side, tree_changes};
 use crate::git::filter::{Cleaned, Filters};
+use crate::git::tree_path::side_of;
 use crate::git::{GitError, Objects};
 
 const RULES: &str = ".gitattributes";

@@ -13,13 +13,14 @@ use super::identity::Identity;
 use super::journal::text;
 use super::marks::{Mark, Marks};
 use super::op::Op;
-use super::plan::{Target, side_of};
+use super::plan::Target;
 use crate::git::diff::{Side, tree_changes};
 use crate::git::facts::Head;
 use crate::git::index_edit::{Edit, Edits, Marked, Put, Source, StatData};
 use crate::git::snapshot::Entry;
 use crate::git::sparse::Sparse;
 use crate::git::stat::FileStat;
+use crate::git::tree_path::side_of;
 use crate::git::{GitError, Objects, Repo};
 
 /// Which state the index is given.

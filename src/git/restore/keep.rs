@@ -6,13 +6,13 @@ use gix::bstr::{BStr, BString, ByteSlice};
 use gix::oid;
 
 use super::dirs::{ancestors, is_directory};
-use super::plan::{KeepReason, Obstacle, Planner, Target, Write, is_in, side_of};
+use super::plan::{KeepReason, Obstacle, Planner, Target, Write};
 use crate::git::diff::Side;
 use crate::git::ignore::Ignore;
 use crate::git::index_edit::Source;
 use crate::git::snapshot::{is_bare_repository, rules_not_checked_out};
 use crate::git::sparse::Sparse;
-use crate::git::tree_path::TreePaths;
+use crate::git::tree_path::{TreePaths, is_in, side_of};
 use crate::git::{GitError, Objects, index};
 use crate::model::{SkipReason, Skipped};
 

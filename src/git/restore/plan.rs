@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::objs::tree::EntryKind;
-use gix::{ObjectId, oid};
 use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,6 @@ use super::past_rules::PastRules;
 use super::stage::Attributes;
 use crate::git::diff::{Change, Side, tree_changes};
 use crate::git::path_names::PathNames;
-use crate::git::tree_path::TreePaths;
 use crate::git::{GitError, Objects, Repo};
 use crate::model::Skipped;
 
@@ -393,14 +392,4 @@ impl<'a> Planner<'a> {
 /// The type of a file.
 pub(super) fn file_type(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
-}
-
-/// The side that `tree` has at `path`, if it has a file there.
-pub(super) fn side_of(objects: &Objects, tree: &oid, path: &BStr) -> Result<Option<Side>, GitError> {
-    Ok(TreePaths::new(objects, tree).entry(path)?.filter(|side| !side.mode.is_tree()))
-}
-
-/// True if `tree` has a file or a directory at `path`.
-pub(super) fn is_in(objects: &Objects, tree: &oid, path: &BStr) -> Result<bool, GitError> {
-    Ok(TreePaths::new(objects, tree).entry(path)?.is_some())
 }
