@@ -189,6 +189,9 @@ impl Filters {
         if self.files.as_mut().is_some_and(|files| !files.are_sound(path)) {
             let Gathered { index, repo } = self.files.take().expect("it was just there").gather(&self.repo)?;
             self.attributes = attribute_stack(&repo, &index, Source::IdMapping)?;
+            // The pipeline counts attributes as the stack before did.
+            self.pipeline = new_pipeline(&repo)?;
+            self.encoded = None;
             self.repo = repo;
         }
         Ok(())
