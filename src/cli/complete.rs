@@ -3,10 +3,10 @@
 //! The scripts in `completions/` ask this. Whatever fails here leaves the person without an offer, never with a message on the
 //! line that is being typed.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use clap::CommandFactory;
+use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::Shells;
 use clap_complete::{ArgValueCompleter, CompleteEnv};
@@ -20,17 +20,43 @@ use crate::sys;
 
 /// The variable that asks, as the value names the shell. Whatever else it holds is meant for another program.
 const VARIABLE: &str = "COMPLETE";
+/// The variable in which bash and zsh tell which word is to be completed.
+const INDEX: &str = "_CLAP_COMPLETE_INDEX";
 
 /// Answers the question in the environment. None if there is none and the program is to run as usual.
 pub(super) fn answer() -> Option<Exit> {
     let shell = sys::env::text(VARIABLE)?;
     Shells::builtins().completer(&shell)?;
     let directory = std::env::current_dir().ok();
-    let asked = CompleteEnv::with_factory(Cli::command).var(VARIABLE).bin("git-checkpoint");
+    let wants_options = asked_for().is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
+    let factory = || if wants_options { Cli::command() } else { behind_all_else(Cli::command()) };
+    let asked = CompleteEnv::with_factory(factory).var(VARIABLE).bin("git-checkpoint");
     match asked.try_complete(std::env::args_os(), directory.as_deref()) {
         Ok(_) => Some(Exit::Done),
         Err(_) => Some(Exit::Usage),
     }
+}
+
+/// The word that is to be completed, as far as it is typed.
+fn asked_for() -> Option<OsString> {
+    let mut words = std::env::args_os().skip_while(|word| word != "--").skip(1);
+    match sys::env::text(INDEX).and_then(|index| index.parse().ok()) {
+        Some(index) => words.nth(index),
+        // Fish ends the line at the cursor.
+        None => words.last(),
+    }
+}
+
+/// The command with its options hidden: they are offered where nothing else is, and where the word begins with a dash. Among
+/// checkpoints they would only be in the way.
+fn behind_all_else(mut command: Command) -> Command {
+    command.build();
+    hide_options(command)
+}
+
+fn hide_options(command: Command) -> Command {
+    let hide = |arg: Arg| if arg.is_positional() { arg } else { arg.hide(true) };
+    command.mut_args(hide).mut_subcommands(hide_options)
 }
 
 /// Completes what names a checkpoint.

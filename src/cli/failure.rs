@@ -112,7 +112,12 @@ pub fn report(failure: &Failure, ui: &mut Ui) -> Exit {
     let blockers = blockers(failure);
     let candidates = candidates(failure);
     let causes = ops::causes(failure);
-    ui.error(causes.iter().fold(message.clone(), |text, cause| format!("{text}\ncaused by: {cause}")));
+    let text = causes.iter().fold(message.clone(), |text, cause| format!("{text}\ncaused by: {cause}"));
+    match failure {
+        // Who says no has made no mistake.
+        Failure::Declined => ui.say(text),
+        _ => ui.error(text),
+    }
     for blocker in blockers {
         ui.error(format_args!("{} ({})", blocker.message, blocker.code.as_str()));
         ui.hint(&blocker.hint);

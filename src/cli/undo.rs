@@ -3,13 +3,14 @@
 use super::complete;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::output::{Ui, rfc3339};
+use super::output::{Clock, Ui, display_width, pad, truncate};
 use super::render::restore as render;
 use super::restore::{parse_allowed, report, with_consent};
 use crate::model::{BlockerCode, Checkpoint};
 use crate::ops::Context;
 use crate::ops::restore::{Consent, RestoreRequest};
 use crate::ops::undo::{Direction, step, steps};
+use crate::sys::now_millis;
 
 /// Options of `undo`.
 #[derive(Debug, clap::Args)]
@@ -62,12 +63,16 @@ pub(super) fn go(ui: &mut Ui, direction: Direction, wishes: Wishes) -> Result<Ex
             if ui.wants_json() {
                 ui.json(&render::nothing_document())?;
             }
-            ui.say(match direction {
-                Direction::Undo => "nothing to undo: no restore was done in this worktree",
-                Direction::Redo => "nothing to redo: no restore was undone in this worktree",
-            });
+            ui.say(nothing(direction));
             Ok(Exit::Done)
         }
+    }
+}
+
+fn nothing(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Undo => "nothing to undo: no restore was done in this worktree",
+        Direction::Redo => "nothing to redo: no restore was undone in this worktree",
     }
 }
 
@@ -77,13 +82,27 @@ fn list(ui: &mut Ui, context: &Context, direction: Direction) -> Result<Exit, Fa
         ui.json(&render::steps_document(&steps))?;
         return Ok(Exit::Done);
     }
-    for step in &steps {
+    if steps.is_empty() {
+        ui.say(nothing(direction));
+        return Ok(Exit::Done);
+    }
+    let clock = Clock::new(now_millis());
+    let room = if ui.is_terminal() { ui.width() } else { usize::MAX };
+    let ages: Vec<String> = steps.iter().map(|step| clock.when(step.restore.created_at)).collect();
+    let widest = ages.iter().map(|age| display_width(age)).max().unwrap_or(0);
+    for (step, age) in steps.iter().zip(&ages) {
         let name = |checkpoint: &Option<Checkpoint>| match checkpoint {
             Some(checkpoint) => render::title(checkpoint),
             None => "a checkpoint that is gone".to_owned(),
         };
-        let when = rfc3339(step.restore.created_at);
-        writeln!(ui.out(), "{when}  restored {}, {direction} leads to {}", name(&step.target), name(&step.leads_to))?;
+        let leads_to = name(&step.leads_to);
+        let target = name(&step.target);
+        let what = match direction {
+            Direction::Undo => format!("restored {target}; undo leads to {leads_to}"),
+            Direction::Redo => format!("undid the restore of {target}; redo leads to {leads_to}"),
+        };
+        let line = format!("{}  {what}", pad(age, widest));
+        writeln!(ui.out(), "{}", truncate(&line, room))?;
     }
     Ok(Exit::Done)
 }

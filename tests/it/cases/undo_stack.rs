@@ -155,6 +155,26 @@ fn the_list_of_restores_shows_what_can_be_undone() {
     assert!(listed.lines().next().unwrap().contains('B'), "{listed}");
 }
 
+#[test]
+fn the_list_of_restores_fits_the_screen_and_says_so_if_there_is_none() {
+    let repo = with_checkpoints(&["A", "a name that is too long for a screen of so few columns as this one has"]);
+    for verb in ["undo", "redo"] {
+        let none = repo.checkpoint([verb, "--list"]).success();
+        assert_eq!((none.text(), none.talk().starts_with(&format!("nothing to {verb}"))), (String::new(), true), "{none}");
+    }
+    repo.restore("2");
+
+    let plain = repo.checkpoint(["undo", "--list"]).success().text();
+    let narrow = repo.at_terminal("git checkpoint undo --list", &[("COLUMNS", "60")]).success().text();
+
+    assert!(
+        plain.contains("restored checkpoint 2 (a name that is too long") && plain.ends_with("undo leads to checkpoint 3"),
+        "{plain}"
+    );
+    assert!(plain.contains(" ago  ") && !plain.contains("T"), "{plain}");
+    assert!(narrow.trim_end().ends_with('…') && narrow.trim_end().chars().count() == 60, "{narrow:?}");
+}
+
 /// How many restores are recorded and not undone.
 fn recorded(repo: &TestRepo) -> u32 {
     let database = rusqlite::Connection::open(repo.git_dir().join("checkpoint/checkpoints.db")).unwrap();

@@ -65,6 +65,23 @@ fn commands_options_and_their_values_are_offered() {
 }
 
 #[test]
+fn options_are_offered_where_a_dash_is_typed_or_nothing_else_can_be_meant() {
+    let repo = saved();
+    let has_options = |line: &[&str]| words(&repo, line).iter().any(|word| word.starts_with('-'));
+
+    for line in [&[""][..], &["restore", ""], &["diff", "1", ""], &["session", ""], &["list", "--kind", ""]] {
+        assert!(!words(&repo, line).is_empty() && !has_options(line), "{line:?}: {:?}", words(&repo, line));
+    }
+    for line in [&["-"][..], &["restore", "-"], &["restore", "1", "--d"], &["undo", ""], &["prune", ""]] {
+        assert!(has_options(line), "{line:?}");
+    }
+    assert!(words(&repo, &["undo", ""]).contains(&"--list".to_owned()));
+    let mut fish = repo.program();
+    let offered = Output::of(fish.env("COMPLETE", "fish").args(["--", "git-checkpoint", "restore", ""])).success().text();
+    assert!(offered.contains("before refactor") && !offered.contains("--yes"), "{offered}");
+}
+
+#[test]
 fn nothing_is_made_and_nothing_said_where_there_is_nothing() {
     let repo = TestRepo::new();
 

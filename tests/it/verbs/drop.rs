@@ -96,6 +96,7 @@ fn at_a_terminal_the_names_that_go_are_told_and_the_answer_is_no_unless_it_is_ye
     let no = ask("");
     assert!(no.text().contains("the name `good` would go with it") && no.text().contains("drop it for good? [y/N]"), "{no}");
     assert_eq!(numbers(&repo), ["3", "2", "1"], "{no}");
+    assert!(no.text().contains("stopped: nothing was changed") && !no.text().contains("error"), "to say no is no mistake: {no}");
     let yes = ask("y");
 
     assert_eq!(numbers(&repo), ["3", "2"], "{yes}");
