@@ -48,6 +48,6 @@ pub use config::{Config, MainWorktree, parse_age, parse_duration, parse_size, un
 pub use date::parse_date;
 pub use error::GitError;
 pub use objects::Objects;
-pub(crate) use odb::{ObjectFolder, drop_broken_index, merge as merge_packs};
+pub(crate) use odb::{ObjectFolder, drop_broken_index, marks_without_pack, merge as merge_packs};
 pub use open::{Repo, os_path, path_bytes, shared_dir_around};
 pub use terminal::TerminalConfig;

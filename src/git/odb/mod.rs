@@ -14,6 +14,6 @@ mod sink;
 pub(crate) use folder::ObjectFolder;
 pub(crate) use loose::{remove_temporary, sync_directory};
 pub(crate) use merge::{drop_broken_index, merge};
-pub(crate) use pack::release_of_dead;
+pub(crate) use pack::{marks_without_pack, release_of_dead};
 pub use sink::Keep;
 pub(crate) use sink::{ObjectSink, ObjectWriter};

@@ -3,7 +3,7 @@
 
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::Crc;
 use gix::ObjectId;
@@ -74,9 +74,22 @@ fn write_once(directory: &Path, hash: gix::hash::Kind, sharing: Sharing, entries
 /// Takes the mark from the pack `name`, unless somebody else put it there.
 pub(super) fn release(objects: &Path, name: &str) {
     let mark = objects.join("pack").join(name).with_extension("keep");
-    if std::fs::read(&mark).is_ok_and(|content| content.starts_with(MARK)) {
+    if is_ours(&mark) {
         let _ = std::fs::remove_file(mark);
     }
+}
+
+/// True if a mark is one of ours; also if it is empty and there is no pack: its process died before it could write its name into it.
+fn is_ours(mark: &Path) -> bool {
+    let is_alone = || !mark.with_extension("pack").exists() && !mark.with_extension("idx").exists();
+    std::fs::read(mark).is_ok_and(|content| content.starts_with(MARK) || (content.is_empty() && is_alone()))
+}
+
+/// The marks of ours on no pack: what processes left that died over them.
+pub(crate) fn marks_without_pack(objects: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(objects.join("pack")).into_iter().flatten().flatten().map(|entry| entry.path());
+    let marks = entries.filter(|path| path.extension().is_some_and(|extension| extension == "keep"));
+    marks.filter(|mark| !mark.with_extension("pack").exists() && is_ours(mark)).collect()
 }
 
 /// Takes the marks away that a process left which died, made at or after `since_ns`, with the packs that have no index yet.

@@ -40,9 +40,9 @@ pub struct Marks(BTreeMap<BString, Mark>);
 
 impl Marks {
     /// Those that were kept in `folder`.
-    pub(super) fn read(folder: &Path) -> Marks {
-        let read = || -> Option<Vec<Mark>> { serde_json::from_slice(&std::fs::read(folder.join(LIST)).ok()?).ok() };
-        Marks(read().unwrap_or_default().into_iter().map(|mark| (mark.path.clone(), mark)).collect())
+    pub(super) fn read(folder: &Path) -> Result<Marks, GitError> {
+        let listed: Option<Vec<Mark>> = originals::read_list(&folder.join(LIST))?;
+        Ok(Marks(listed.unwrap_or_default().into_iter().map(|mark| (mark.path.clone(), mark)).collect()))
     }
 
     /// That of `path`.

@@ -76,15 +76,15 @@ pub(super) struct Exact {
 }
 
 impl Originals {
-    /// Those kept for the checkpoint with this id; none if there is nothing to keep.
-    pub fn of(repo: &Repo, checkpoint: &str) -> Originals {
+    /// Those kept for the checkpoint with this id; none if there is nothing to keep. An error if they are there and cannot be read:
+    /// what was kept would be taken for nothing.
+    pub fn of(repo: &Repo, checkpoint: &str) -> Result<Originals, GitError> {
         let folder = home(repo).join(checkpoint);
-        let read = || -> Option<Vec<Original>> { serde_json::from_slice(&std::fs::read(folder.join(LIST)).ok()?).ok() };
-        let listed = read();
+        let listed: Option<Vec<Original>> = read_list(&folder.join(LIST))?;
         let tree = if listed.is_none() { published(repo, checkpoint) } else { None };
         let files = listed.unwrap_or_default().into_iter().map(|original| (original.path.clone(), original)).collect();
-        let (marks, rules) = (Marks::read(&folder), PastRules::read(&folder));
-        Originals { folder, tree, files, marks, rules }
+        let (marks, rules) = (Marks::read(&folder)?, PastRules::read(&folder)?);
+        Ok(Originals { folder, tree, files, marks, rules })
     }
 
     /// The files whose blob does not lead back to their bytes: the blob, and the hash of the bytes.
@@ -107,6 +107,16 @@ impl Originals {
         };
         let bytes = std::fs::read(self.folder.join(name)).ok().filter(|bytes| is_blob(bytes, hash))?;
         Some(Exact { bytes: Some(bytes), mode: original.mode })
+    }
+}
+
+/// What a file of the folder lists; none if there is no such file, or if it means nothing: then it is as good as lost, which must
+/// not bar the way back for ever.
+pub(super) fn read_list<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, GitError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(source) => Err(GitError::io("read", path, source)),
     }
 }
 

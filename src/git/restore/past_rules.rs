@@ -47,8 +47,8 @@ pub struct PastRules {
 
 impl PastRules {
     /// Those that were kept in `folder`.
-    pub(super) fn read(folder: &Path) -> Option<PastRules> {
-        serde_json::from_slice(&std::fs::read(folder.join(LIST)).ok()?).ok()
+    pub(super) fn read(folder: &Path) -> Result<Option<PastRules>, GitError> {
+        originals::read_list(&folder.join(LIST))
     }
 
     /// The rules together with those that `tree` has in the directories above `paths`.

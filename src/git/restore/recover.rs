@@ -223,7 +223,7 @@ impl Recovery {
         }
         let journal = &mut self.parts.journal;
         let areas = self.parts.areas.as_ref().expect("the folders are there until the restore ends");
-        let originals = &Originals::of(repo, &journal.purpose.target);
+        let originals = &Originals::of(repo, &journal.purpose.target)?;
         let stager = Stager { repo, tree, attributes: journal.attributes, sink: Sink::Areas(areas), originals };
         if let Some(error) = first_failure(stager.run(objects, &mut again)?) {
             return Err(error);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::{ProblemCode, Report};
-use crate::git::{Repo, refs};
+use crate::git::{Repo, marks_without_pack, refs};
 use crate::ops::Error;
 use crate::ops::restore::interrupted;
 
@@ -29,6 +29,7 @@ pub(super) fn examine(repo: &Repo, fix: bool, report: &mut Report) -> Result<(),
     };
     let own = [repo.shared_dir(), repo.private_dir()];
     let mut scratch: Vec<PathBuf> = own.iter().flat_map(|folder| files_in(folder)).filter(is_scratch).filter(stale).collect();
+    scratch.extend(marks_without_pack(&repo.common_dir().join("objects")).into_iter().filter(stale));
     scratch.sort();
     scratch.dedup();
     for file in scratch {

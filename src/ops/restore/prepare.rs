@@ -187,7 +187,7 @@ fn index_mode(task: &Task<'_>, target: &Target, head: &Head) -> IndexMode {
 
 fn target_of(repo: &Repo, task: &Task<'_>) -> Result<Target, Error> {
     let checkpoint = &task.target;
-    let kept = Originals::of(repo, checkpoint.id.as_str());
+    let kept = Originals::of(repo, checkpoint.id.as_str())?;
     let mut target = Target {
         // The state that an undo or a redo leads to is one that a restore left.
         is_step: task.verb != Verb::Restore,

@@ -150,7 +150,7 @@ fn carry_out(context: &mut Context, task: &Task<'_>, mut session: Session) -> Re
         before: prepared.snapshot.tree,
         attributes: attributes(task, &prepared.kept_edits),
         ignored_rules: &prepared.snapshot.ignored_rules(),
-        originals: &Originals::of(&context.repo, task.target.id.as_str()),
+        originals: &Originals::of(&context.repo, task.target.id.as_str())?,
     };
     let nothing_changed = |error: GitError| Error::TakenBack { source: Box::new(error.into()), left: Left::default() };
     let failures = session.stage(&context.repo, &objects, plan, &contents).map_err(nothing_changed)?;

@@ -226,3 +226,26 @@ fn an_undo_of_a_redo_takes_back_what_the_redo_made_though_it_is_ignored_by_then(
 
     before.assert_same(&RepoState::of(&repo).without_times());
 }
+
+#[test]
+fn exact_bytes_that_were_kept_and_cannot_be_read_are_not_taken_for_none() {
+    let repo = TestRepo::new();
+    repo.config("core.autocrlf", "input");
+    repo.write("f", "A\n");
+    repo.save("A");
+    repo.write("f", "mixed\r\nline\nends\r\n");
+    repo.restore("A");
+    let kept = repo.git_dir().join("checkpoint/originals").join(repo.field("2", "id"));
+    repo.give_away();
+    let close =
+        |mode: u32| std::fs::set_permissions(kept.join("list.json"), std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    close(0o000);
+    let before = RepoState::of(&repo);
+
+    repo.checkpoint(["undo", "--yes"]).exits(128).says("list.json");
+
+    before.assert_same(&RepoState::of(&repo));
+    close(0o600);
+    repo.undo();
+    assert_eq!(repo.read("f"), "mixed\r\nline\nends\r\n");
+}

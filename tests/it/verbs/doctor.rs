@@ -229,6 +229,22 @@ fn a_damaged_database_is_set_aside_and_made_anew() {
 }
 
 #[test]
+fn a_mark_without_a_pack_that_a_killed_save_left_is_taken_away_and_nobody_elses() {
+    let repo = saved();
+    let mark = |name: &str| format!("objects/pack/pack-{name}.keep");
+    write_old(&repo, &mark("0000000000000000000000000000000000000001"), "");
+    write_old(&repo, &mark("0000000000000000000000000000000000000002"), "git-checkpoint 99999\n");
+    write_old(&repo, &mark("0000000000000000000000000000000000000003"), "fetch-pack 99999 on host\n");
+
+    assert_eq!(codes(&examine(&repo, &[], 1)), ["scratch-file", "scratch-file"]);
+    examine(&repo, &["--fix"], 0);
+
+    let left = |n: u32| repo.common_dir().join(mark(&format!("{n:040}"))).exists();
+    assert_eq!((left(1), left(2), left(3)), (false, false, true));
+    examine(&repo, &[], 0);
+}
+
+#[test]
 fn a_newer_database_is_left_alone() {
     let repo = saved();
     repo.set_database_version(99);
