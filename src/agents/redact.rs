@@ -73,6 +73,12 @@ pub fn redact(lines: &[u8]) -> (Vec<u8>, u64) {
     (out, count)
 }
 
+/// Takes the secrets out of a text that is no JSON.
+pub fn redact_text(text: &str) -> String {
+    let line = serde_json::Value::from(text).to_string();
+    serde_json::from_slice(&redact(line.as_bytes()).0).unwrap_or_default()
+}
+
 /// Where the secrets of a line are, in order and apart from each other.
 fn secrets(line: &[u8]) -> Vec<Range<usize>> {
     let Text { blanked, is_text } = Text::of(line);
@@ -272,6 +278,13 @@ mod tests {
             (String::from_utf8(out).unwrap(), count),
             (line.replace(&format!("\"x\":\"{chance}"), "\"x\":\"[redacted]"), 1)
         );
+    }
+
+    #[test]
+    fn a_plain_text_keeps_everything_else() {
+        let secret = made(&["ghp_", "aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3"]);
+        assert_eq!(redact_text(&format!("use \"{secret}\"\nfor é\\")), "use \"[redacted]\"\nfor é\\");
+        assert_eq!(redact_text(""), "");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::agents::hooks::Meaning;
 use crate::agents::payload::Payload;
 use crate::agents::session_key::session_key;
 use crate::git::lock::WorktreeLock;
-use crate::model::{Kind, Millis, SessionKey, SessionState, TurnEnd, excerpt};
+use crate::model::{Kind, Millis, SessionKey, SessionState, TurnEnd};
 use crate::store::{Run, Session, Turn};
 use crate::sys;
 
@@ -117,7 +117,7 @@ fn is_known_beginning(context: &Context, event: &Event<'_>, key: &SessionKey) ->
     if let Some(id) = &event.payload.turn_id {
         return Ok(store.turn_by_id(key, id)?.is_some() || store.has_turn_checkpoint(key, id)?);
     }
-    let prompt = event.payload.prompt.as_deref().map(excerpt);
+    let prompt = event.payload.prompt.as_deref().map(moment::prompt_to_keep);
     let is_same = |turn: &Turn| {
         let has_prompt = turn.boundary.as_ref().is_none_or(|boundary| boundary.prompt == prompt);
         turn.turn_id.is_none() && has_prompt && sys::now_millis() - turn.started_at < SAME_BEGINNING

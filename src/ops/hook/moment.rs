@@ -6,8 +6,9 @@ use std::path::Path;
 use super::Event;
 use crate::agents::Agent;
 use crate::agents::prefix::prefix_of;
+use crate::agents::redact::redact_text;
 use crate::git::os_path;
-use crate::model::{Boundary, BoundaryState, ByteSlice, SessionKey, TurnEnd};
+use crate::model::{Boundary, BoundaryState, ByteSlice, SessionKey, TurnEnd, excerpt};
 use crate::ops::{Context, Error};
 use crate::store::Turn;
 use crate::sys;
@@ -69,6 +70,12 @@ pub(super) fn when_closed(turn: &Turn, end: TurnEnd) -> Option<Boundary> {
     turn.boundary.clone().map(|then| with_prefix(Boundary { end: Some(end), ..then }))
 }
 
+/// The beginning of a prompt without secrets. More than can be kept is looked at, so that none is cut in two.
+pub(super) fn prompt_to_keep(prompt: &str) -> String {
+    const LOOKED_AT: usize = 2000;
+    excerpt(&redact_text(&prompt.chars().take(LOOKED_AT).collect::<String>()))
+}
+
 fn told(context: &Context, event: &Event<'_>, key: &SessionKey) -> Result<Boundary, Error> {
     let payload = event.payload.clone();
     let known = context.store.session(key)?.and_then(|session| session.model);
@@ -77,7 +84,8 @@ fn told(context: &Context, event: &Event<'_>, key: &SessionKey) -> Result<Bounda
         conversation: payload.conversation,
         turn_id: payload.turn_id,
         end: None,
-        prompt: payload.prompt,
+        // It stands in the checkpoint, which may be pushed without the conversation.
+        prompt: payload.prompt.as_deref().map(prompt_to_keep),
         agent_version: payload.version,
         model: payload.model.or(known),
         provider: payload.provider,

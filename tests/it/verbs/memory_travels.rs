@@ -195,6 +195,8 @@ fn no_conversation_leaves_unless_that_is_asked_for_and_no_secret_unless_that_is(
         talk.turn(&format!("use {secret} for alpha"), "alpha");
         laptop.checkpoint(["push"]).success();
         assert_eq!(hub(&laptop, &["for-each-ref", "refs/checkpoint-memory"]), "");
+        let messages = hub(&laptop, &["log", "--format=%B", "--glob=refs/checkpoints"]);
+        assert!(messages.contains("use [redacted] for alpha") && !messages.contains(&secret), "{messages}");
 
         let pushed = laptop.document(["push", "--json", "--with-memory"]);
         let left_out = if agent == "codex" { 1 } else { 0 };
