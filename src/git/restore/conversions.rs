@@ -11,8 +11,9 @@ use std::io::Read;
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::objs::tree::EntryMode;
+use rustix::fs::FileType;
 
-use super::plan::{Planner, Target, Write};
+use super::plan::{Planner, Target, Write, file_type};
 use super::stage::{Attributes, hash_blob, is_blob_in};
 use crate::git::diff::{Side, tree_changes};
 use crate::git::filter::{Cleaned, Filters};
@@ -43,6 +44,20 @@ pub(super) fn settle(
 /// True for a file of attributes.
 pub(super) fn is_rules(path: &BStr) -> bool {
     path.rsplit_once_str("/").map_or(path.as_bytes(), |(_, name)| name) == RULES.as_bytes()
+}
+
+/// True if the file at `path`, which the capture could not take in, is by the rules of the target what that has there: then nothing
+/// has to be done to it, and nothing of it can be lost.
+pub(super) fn is_there_already(planner: &Planner<'_>, objects: &Objects, target: &Target, path: &BStr) -> Result<bool, GitError> {
+    let Some(side) = side_of(objects, &target.tree, path)?.filter(|side| side.mode.is_blob()) else { return Ok(false) };
+    let is_like = planner.stat(path)?.is_some_and(|stat| {
+        file_type(&stat) == FileType::RegularFile && (stat.st_mode & 0o100 != 0) == side.mode.is_executable()
+    });
+    if !is_like || planner.scope.attributes != Attributes::Target {
+        return Ok(false);
+    }
+    let mut filters = Filters::of_tree(planner.repo, objects, &target.tree, std::iter::once(path))?;
+    Ok(becomes(planner, &mut filters, path, &side.id)? == Some(true))
 }
 
 /// Writes files whose exact bytes were kept, where the trees agree and the bytes do not.

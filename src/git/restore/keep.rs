@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::oid;
 
+use super::conversions::is_there_already;
 use super::dirs::{ancestors, is_directory};
 use super::plan::{KeepReason, Obstacle, Planner, Target, Write};
 use crate::git::diff::Side;
@@ -18,7 +19,7 @@ use crate::model::{SkipReason, Skipped};
 
 /// Takes out of the plan what is to stay as it is.
 pub(super) fn decide(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
-    keep_uncaptured(planner, target);
+    keep_uncaptured(planner, objects, target)?;
     keep_bare_repositories(planner);
     look_behind_the_capture(planner, objects, target)?;
     keep_absent(planner, objects, target)?;
@@ -30,7 +31,7 @@ pub(super) fn decide(planner: &mut Planner<'_>, objects: &Objects, target: &Targ
 }
 
 /// A path in the manifest of either side: one of the trees does not know what is there.
-fn keep_uncaptured(planner: &mut Planner<'_>, target: &Target) {
+fn keep_uncaptured(planner: &mut Planner<'_>, objects: &Objects, target: &Target) -> Result<(), GitError> {
     let then = Manifest::of(&target.skipped);
     let now = Manifest::of(planner.now.skipped);
     let deletes = std::mem::take(&mut planner.deletes);
@@ -47,11 +48,17 @@ fn keep_uncaptured(planner: &mut Planner<'_>, target: &Target) {
             planner.keep(path, KeepReason::NotCaptured);
             continue;
         }
-        if write.replaces && now.covers(path.as_bstr()) {
-            planner.object(Obstacle::NotCaptured, path.as_bstr());
+        if now.covers(path.as_bstr()) {
+            if is_there_already(planner, objects, target, path.as_bstr())? {
+                continue;
+            }
+            if write.replaces {
+                planner.object(Obstacle::NotCaptured, path.as_bstr());
+            }
         }
         planner.writes.insert(path, write);
     }
+    Ok(())
 }
 
 /// Of a bare repository no file goes alone: git needs its empty directories too, which no tree holds.
@@ -83,6 +90,7 @@ fn look_behind_the_capture(planner: &mut Planner<'_>, objects: &Objects, target:
             SkipReason::DirtySubmodule | SkipReason::NestedRepository => planner.keep(path.to_owned(), KeepReason::Repository),
             _ if !is_in(objects, &target.tree, path)? => planner.keep(path.to_owned(), KeepReason::NotCaptured),
             SkipReason::Special => planner.object(Obstacle::SpecialFile, path),
+            _ if is_there_already(planner, objects, target, path)? => {}
             _ => planner.object(Obstacle::NotCaptured, path),
         }
     }

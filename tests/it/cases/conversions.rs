@@ -127,3 +127,20 @@ fn a_bare_repository_is_never_taken_apart() {
     assert_eq!(restored["code"]["deleted"], 0);
     assert_eq!(repo.git(["--git-dir=n", "rev-parse", "main"]).text(), repo.git(["rev-parse", "HEAD"]).text());
 }
+
+#[test]
+fn a_file_that_the_rules_of_the_checkpoint_cannot_record_is_no_bar_to_the_undo() {
+    let repo = TestRepo::new();
+    repo.write(".gitattributes", "*.txt working-tree-encoding=UTF-16LE\n");
+    // Half a character.
+    repo.write("d.txt", "abc");
+    repo.checkpoint(["save", "-q", "--name", "A"]).success();
+    repo.write(".gitattributes", "");
+    repo.write("f", "2\n");
+    let before = plain(&repo);
+
+    repo.restore("A");
+
+    assert_eq!((repo.read("d.txt"), repo.read("f")), ("abc".to_owned(), "1\n".to_owned()));
+    back_and_forth(&repo, &before);
+}
