@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 pub use fork::{Prepared, discard, publish};
 
 use super::Agent;
+use super::redact::redact_text;
 use crate::model::Millis;
 use crate::sys::env;
 
@@ -130,6 +131,19 @@ pub struct Wanted {
     pub completed_at: Option<Millis>,
     /// How many bytes of the file there were when this was recorded, and their SHA-256 in hexadecimal.
     pub prefix: Option<(u64, String)>,
+}
+
+impl Wanted {
+    /// True if `turn` may be the one that is looked for, where no id tells.
+    fn fits(&self, turn: &Turn) -> bool {
+        let in_time = match (turn.started_at, self.completed_at) {
+            (Some(started), Some(completed)) => started <= completed,
+            _ => self.prompt.is_some(),
+        };
+        // What is recorded of a prompt is without the secrets in it.
+        let is_said = |prompt: &String| *prompt == turn.prompt || *prompt == redact_text(&turn.prompt);
+        in_time && self.prompt.as_ref().is_none_or(is_said)
+    }
 }
 
 /// Which end of the turn.
@@ -262,5 +276,20 @@ pub fn resume_command(agent: Agent, conversation: &str, model: Option<&str>, per
         Agent::Gemini => vec!["gemini".into(), "--resume".into(), conversation.into()],
         Agent::OpenCode => vec!["opencode".into(), "--session".into(), conversation.into()],
         Agent::Cursor | Agent::Copilot => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_known_without_its_secrets() {
+        let prompt = ["use ghp_", "aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3"].concat();
+        let turn = Turn { id: None, prompt, started_at: None, is_prompted: true, end: 0, tip: String::new() };
+        let wanted = |prompt: &str| Wanted { prompt: Some(prompt.to_owned()), ..Wanted::default() };
+
+        assert!(wanted("use [redacted]").fits(&turn) && wanted(&turn.prompt).fits(&turn));
+        assert!(!wanted("use").fits(&turn) && !Wanted::default().fits(&turn));
     }
 }

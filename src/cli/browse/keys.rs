@@ -37,7 +37,7 @@ pub(super) fn handle(screen: &mut Screen, event: &Event) -> Vec<Order> {
             screen.message = None;
             press(screen, *key)
         }
-        Event::Paste(text) => paste(screen, text),
+        Event::Paste(text) if !screen.is_too_small => paste(screen, text),
         _ => None,
     };
     orders.into_iter().chain(screen.look()).collect()
@@ -47,6 +47,10 @@ fn press(screen: &mut Screen, key: KeyEvent) -> Option<Order> {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     if is_control && key.code == KeyCode::Char('c') {
         return leave(screen);
+    }
+    // What a key would do cannot be seen.
+    if screen.is_too_small {
+        return if key.code == KeyCode::Char('q') { leave(screen) } else { None };
     }
     // With Ctrl or Alt a letter means something else.
     let key = match key.code {
@@ -231,7 +235,7 @@ fn in_dialog(screen: &mut Screen, dialog: Dialog, key: KeyCode) -> Option<Order>
         Dialog::Help { top } => screen.dialog = Some(Dialog::Help { top: scrolled(top, key) }),
         Dialog::Planning(_) => screen.dialog = Some(dialog),
         Dialog::Plan { plan: shown, top } => match key {
-            KeyCode::Char('y') if shown.is_possible() => {
+            KeyCode::Char('y') if shown.is_possible() && screen.is_plan_drawn => {
                 screen.dialog = Some(Dialog::Doing(shown.deed.clone()));
                 return Some(Order::Do(shown.deed));
             }

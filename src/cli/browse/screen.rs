@@ -40,6 +40,10 @@ pub(super) struct Screen {
     pub(super) clock: Clock,
     /// How many lines of the timeline there are on the screen.
     pub(super) page: usize,
+    /// There is no room to show anything, so nothing can be agreed to.
+    pub(super) is_too_small: bool,
+    /// The plan that stands over the screen was drawn.
+    pub(super) is_plan_drawn: bool,
     /// The person wants to leave.
     pub(super) is_left: bool,
     /// What was done, to be said again when the screen is gone.
@@ -65,6 +69,8 @@ impl Screen {
             trouble: None,
             clock: Clock::new(sys::now_millis()),
             page: 10,
+            is_too_small: false,
+            is_plan_drawn: false,
             is_left: false,
             done: Vec::new(),
         }
@@ -131,6 +137,7 @@ impl Screen {
         if self.dialog != Some(Dialog::Planning(deed.clone())) {
             return;
         }
+        self.is_plan_drawn = false;
         self.dialog = match plan {
             Ok(plan) if plan.question.is_none() => {
                 self.message = Some((Tone::Plain, plan.title));
@@ -168,6 +175,9 @@ impl Screen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+    use crate::cli::browse::keys::handle;
     use crate::cli::browse::timeline::Row;
     use crate::cli::browse::timeline::tests::entry;
     use crate::cli::browse::work::Change;
@@ -201,6 +211,35 @@ mod tests {
         assert_eq!(screen.look(), Some(Order::Look(View::Between(2, 1))));
         screen.against_worktree = true;
         assert_eq!(screen.look(), Some(Order::Look(View::Worktree(1))));
+    }
+
+    #[test]
+    fn nobody_agrees_to_a_plan_that_was_not_drawn() {
+        let deed = Deed::Undo { allow: Vec::new() };
+        let key = |code| Event::Key(KeyEvent::new(code, KeyModifiers::NONE));
+        let yes = key(KeyCode::Char('y'));
+        let mut screen = screen();
+        screen.take(rows(&[2, 1]));
+        screen.is_too_small = true;
+
+        for code in [KeyCode::Char('u'), KeyCode::Char('d'), KeyCode::Char('n'), KeyCode::Enter] {
+            assert_eq!((handle(&mut screen, &key(code)), screen.dialog.clone()), (Vec::new(), None));
+        }
+        screen.is_too_small = false;
+        screen.dialog = Some(Dialog::Planning(deed.clone()));
+        let plan = Plan {
+            deed: deed.clone(),
+            title: "undo".to_owned(),
+            summary: Vec::new(),
+            steps: Vec::new(),
+            blockers: Vec::new(),
+            question: Some("undo?".to_owned()),
+            has_memory: false,
+        };
+        screen.take(Report::Planned(deed.clone(), Ok(plan)));
+        assert_eq!(handle(&mut screen, &yes), []);
+        screen.is_plan_drawn = true;
+        assert_eq!(handle(&mut screen, &yes), [Order::Do(deed)]);
     }
 
     #[test]

@@ -174,14 +174,7 @@ impl Transcript {
             let at = turns.iter().position(has_id)?;
             return Some((turns, at));
         }
-        let fits = |turn: &Turn| {
-            let in_time = match (turn.started_at, wanted.completed_at) {
-                (Some(started), Some(completed)) => started <= completed,
-                _ => wanted.prompt.is_some(),
-            };
-            in_time && wanted.prompt.as_ref().is_none_or(|prompt| *prompt == turn.prompt)
-        };
-        let at = turns.iter().rposition(fits)?;
+        let at = turns.iter().rposition(|turn| wanted.fits(turn))?;
         Some((turns, at))
     }
 

@@ -76,14 +76,7 @@ impl History {
         if let Some(id) = &wanted.turn_id {
             return self.turns.iter().position(|turn| turn.id.as_ref() == Some(id));
         }
-        let fits = |turn: &Turn| {
-            let in_time = match (turn.started_at, wanted.completed_at) {
-                (Some(started), Some(completed)) => started <= completed,
-                _ => wanted.prompt.is_some(),
-            };
-            in_time && wanted.prompt.as_ref().is_none_or(|prompt| *prompt == turn.prompt)
-        };
-        self.turns.iter().rposition(fits)
+        self.turns.iter().rposition(|turn| wanted.fits(turn))
     }
 
     /// Gives the first `end` lines, without the first of each file, which tells of the file.

@@ -23,7 +23,9 @@ const WIDE: u16 = 120;
 pub(super) fn draw(frame: &mut Frame<'_>, screen: &mut Screen) {
     let area = frame.area();
     let mut brush = Brush { buffer: frame.buffer_mut(), look: screen.look };
-    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+    screen.is_too_small = area.width < SMALLEST.0 || area.height < SMALLEST.1;
+    screen.is_plan_drawn = !screen.is_too_small;
+    if screen.is_too_small {
         return too_small(&mut brush, area);
     }
     title(&mut brush, screen, row(area, 0));
