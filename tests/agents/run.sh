@@ -1,6 +1,6 @@
 #!/bin/sh
 # Real agents, a model on this machine that says what it was sent, and our hooks: three turns that write a file each, back to the
-# first with files and memory, on from there, and undo. Needs node and npm; the agents are installed into a temporary folder.
+# first with files and memory, on from there, undo, and the first again on another machine. Needs node and npm; the agents are installed into a temporary folder.
 #
 #     tests/agents/run.sh [claude] [codex]        (both unless told; git-checkpoint as PATH has it, else that of target/)
 set -eu
@@ -56,6 +56,19 @@ files() {
     find . -maxdepth 1 -name '*.txt' | sort | tr -d './\n' | sed 's/txt/ /g; s/ $//'
 }
 
+# another machine, with homes of its own: checkpoint $2 of agent $1 comes out of the bundle with its memory, and the agent goes on there
+elsewhere() {
+    mkdir -p "$work/elsewhere/$1" "$work/elsewhere/codex-home"
+    sed "s|^\\[projects.*|[projects.\"$work/elsewhere/$1\"]|" "$CODEX_HOME/config.toml" >"$work/elsewhere/codex-home/config.toml"
+    export CLAUDE_CONFIG_DIR="$work/elsewhere/claude-home" CODEX_HOME="$work/elsewhere/codex-home"
+    cd "$work/elsewhere/$1"
+    git init -q .
+    git checkpoint import -q "$work/bundle"
+    there=$(git checkpoint restore -y --json "$2" --what both)
+    same "files elsewhere" alpha "$(files)"
+    same "memory elsewhere" "I know: Q1 write alpha.txt one | Q6" "$(turn "$1" Q6 "$(value "$there" memory.to.conversation)")"
+}
+
 try() {
     agent=$1
     mkdir "$work/$agent"
@@ -104,6 +117,10 @@ END
     same "files after the memory alone" "alpha beta gamma" "$(files)"
     fork=$(value "$alone" memory.to.conversation)
     same "memory of turn 2" "I know: Q1 write alpha.txt one | Q2 write beta.txt two | Q7" "$(turn "$agent" Q7 "$fork")"
+
+    git checkpoint export -q --with-memory -o "$work/bundle"
+    (elsewhere "$agent" "$(value "$first" checkpoint.id)")
+    rm "$work/bundle"
 
     git checkpoint hooks uninstall -q "$agent"
     git fsck --no-progress >/dev/null 2>&1
