@@ -74,14 +74,14 @@ fn rename_refs(target: &Path, holder: &str) -> Result<(), GitError> {
         }
     }
     let renamed = target.with_extension("renamed");
-    let write = || -> std::io::Result<()> {
+    let mut write = || -> std::io::Result<()> {
         let mut out = OpenOptions::new().write(true).create_new(true).open(&renamed)?;
         out.write_all(&header)?;
         std::io::copy(&mut reader, &mut out)?;
         out.sync_all()?;
         fs::rename(&renamed, target)
     };
-    let written = { write }();
+    let written = write();
     if written.is_err() {
         let _ = fs::remove_file(&renamed);
     }

@@ -67,10 +67,7 @@ pub(super) fn piece(
     mut put: impl FnMut(&[u8]) -> Result<(), MemoryError>,
 ) -> Result<(), MemoryError> {
     let mut lines = Lines::open_at(path, from)?;
-    while let Some(line) = lines.next()? {
-        if line.end > to {
-            break;
-        }
+    while let Some(line) = lines.next_until(to)? {
         if !kind_begins(line.bytes, "api-request") {
             put(line.bytes)?;
         }
@@ -109,10 +106,7 @@ pub(super) fn prepare(
         let put =
             |out: &mut dyn std::io::Write, bytes: &[u8]| out.write_all(bytes).map_err(MemoryError::io("write", &prepared.aside));
         let mut lines = Lines::open(path)?;
-        while let Some(line) = lines.next()? {
-            if line.end > last.end {
-                break;
-            }
+        while let Some(line) = lines.next_until(last.end)? {
             match renamed(line.bytes, &prepared.conversation) {
                 Some(line) => put(out, &line)?,
                 // What `/rewind` would need lies elsewhere under the old id.

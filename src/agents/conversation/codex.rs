@@ -57,10 +57,7 @@ pub(super) fn piece(
         put(format!("{}\n", flat_meta(&history.meta)).as_bytes())?;
         history.lines_before(|line| put(&without_ordinal(line)))?;
     }
-    while let Some(line) = lines.next()? {
-        if line.end > to {
-            break;
-        }
+    while let Some(line) = lines.next_until(to)? {
         if is_flat { put(&without_ordinal(line.bytes)) } else { put(line.bytes) }?;
     }
     Ok(())

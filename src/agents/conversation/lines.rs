@@ -47,6 +47,11 @@ impl Lines {
         Ok(Lines { reader: BufReader::with_capacity(1 << 16, file), path: path.to_owned(), buffer: Vec::new(), offset })
     }
 
+    /// The next line, if it ends no later than at `to`.
+    pub(super) fn next_until(&mut self, to: u64) -> Result<Option<Line<'_>>, MemoryError> {
+        Ok(self.next()?.filter(|line| line.end <= to))
+    }
+
     /// The next line; none at the end of the file. One without an end is still being written, and is none yet.
     pub(super) fn next(&mut self) -> Result<Option<Line<'_>>, MemoryError> {
         self.buffer.clear();
